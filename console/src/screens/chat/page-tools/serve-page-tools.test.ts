@@ -70,31 +70,32 @@ test("stops when another tab offers the tools, or the server refuses them", asyn
   expect(refused.outcome).toBe("no such run");
 });
 
-test("executes a call again that the server repeats after its answer could not be sent", async () => {
-  const { promise: givenUp, resolve: giveUp } = Promise.withResolvers<void>();
-  const sent: unknown[] = [];
+test("sends an answer until the server has it, also if the call is repeated meanwhile", async () => {
+  const { promise: sent, resolve: send } = Promise.withResolvers<string>();
+  const { promise: repeated, resolve: repeat } = Promise.withResolvers<void>();
   let opened = 0;
-  let failing = 6;
+  let executions = 0;
+  let failing = 20;
   const outcome = await servePageTools(
     {
       async *open() {
-        if (opened++ > 1) throw ended;
         yield call("c1", "get_selection");
-        await givenUp;
-        throw new ConnectError("lost", Code.Unavailable);
+        if (opened++ === 0) throw new ConnectError("lost", Code.Unavailable);
+        repeat();
+        await sent;
+        throw ended;
       },
-      answer: async ({ callId }) => {
+      answer: async ({ callId = "" }) => {
+        await repeated;
         if (failing-- > 0) throw new ConnectError("down", Code.Unavailable);
-        sent.push(callId);
+        send(callId);
       },
-      wait: async () => {
-        if (failing === 0) giveUp();
-      },
+      wait: () => Promise.resolve(),
     },
     "page-1",
-    pageTools({ selection: () => "Lisbon", setTheme: () => undefined }),
+    pageTools({ selection: () => `${++executions}`, setTheme: () => undefined }),
     new AbortController().signal,
   );
   expect(outcome).toBeUndefined();
-  expect(sent).toEqual(["c1"]);
+  expect([await sent, executions]).toEqual(["c1", 1]);
 });

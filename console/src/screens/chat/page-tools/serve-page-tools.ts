@@ -20,8 +20,6 @@ export interface PageToolPorts {
 
 const firstDelayMs = 250;
 const maxDelayMs = 5_000;
-/** How often an answer is sent until the server has it. It is sent again if the server then repeats the call on a new stream. */
-const maxSends = 6;
 
 /**
  * Executes the calls of a run for tools of the page, over lost connections, until the run has ended or the signal aborts. Returns why
@@ -40,10 +38,7 @@ export async function servePageTools(
         failures = 0;
         if (event.case !== "call" || answered.has(event.value.callId)) continue;
         answered.add(event.value.callId);
-        const { callId } = event.value;
-        void answerCall(ports, { clientId, tools, call: event.value }, signal).then(
-          (isKnown) => isKnown || answered.delete(callId),
-        );
+        void answerCall(ports, { clientId, tools, call: event.value }, signal);
       }
     } catch (error) {
       if (signal.aborted) return undefined;
@@ -63,25 +58,27 @@ interface Answering {
   readonly call: OfferedCall;
 }
 
-/** Returns whether the server has the answer, or refused it for good. */
+/**
+ * Executes a call, and sends the answer until the server has it, or refuses it for good. There is no limit on attempts: a stream that is
+ * opened meanwhile repeats the call, which is not executed again.
+ */
 async function answerCall(
   { answer, wait }: PageToolPorts,
   { clientId, tools, call }: Answering,
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<void> {
   const { runId, callId } = call;
   const request = { runId, callId, clientId, answer: executed(tools, call) };
-  for (let sends = 0; sends < maxSends && !signal.aborted; sends++) {
+  for (let failures = 0; !signal.aborted; failures++) {
     try {
       await answer(request, signal);
-      return true;
+      return;
     } catch (error) {
       // What is refused for good, such as after the deadline, is in the log of the run.
-      if (!isTransient(error)) return true;
-      await wait(Math.min(firstDelayMs * 2 ** sends, maxDelayMs), signal);
+      if (!isTransient(error)) return;
+      await wait(Math.min(firstDelayMs * 2 ** failures, maxDelayMs), signal);
     }
   }
-  return false;
 }
 
 function executed(tools: readonly PageTool[], { name, arguments: args = {} }: OfferedCall) {
