@@ -232,6 +232,16 @@ describe("an agent", () => {
     expect(assembled(events)).toMatch(/^It says: .*milk/s);
     const waiting = taskIn(await transport.sendMessage(message("ask")));
     expect(waiting.status?.state).toBe(TaskState.TASK_STATE_INPUT_REQUIRED);
+    const push = {
+      tenant: "",
+      id: "old",
+      taskId: waiting.id,
+      url: offered.receiver.url,
+      token: "old",
+      authentication: undefined,
+    };
+    const notified = transport.createTaskPushNotificationConfig(push);
+    await expect(notified).rejects.toThrow("push notification");
     const ended = await transport.cancelTask({ tenant: "", id: waiting.id, metadata: undefined });
     expect(ended.status?.state).toBe(TaskState.TASK_STATE_CANCELED);
     await expect(transport.getTask({ tenant: "", id: "x" })).rejects.toThrow("not found");

@@ -100,4 +100,10 @@ test("a tenant has at most 2,000 configurations, whatever others have", async ()
   const changed = createConfig({ ...ports, known }, task, config(url), never);
   await expect(changed).rejects.toThrow("tenant acme has 2000 push notification configurations");
   await createConfig({ ...ports, known }, { ...task, tenant: "other" }, config(url), never);
+  // What adds none is not refused.
+  const { id } = await createConfig(ports, task, config(url), never);
+  for (const token of ["known", "other"]) {
+    await createConfig({ ...ports, known }, task, { ...config(url), id, token }, never);
+  }
+  expect(await listConfigs(ports, task, never)).toHaveLength(1);
 });

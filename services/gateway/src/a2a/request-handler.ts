@@ -60,6 +60,11 @@ export class RequestHandler implements A2ARequestHandler {
     this.#pushes = new PushOperations(agent);
   }
 
+  /** Returns a handler of the same request that refuses push notifications, for clients that could not read them. */
+  withoutPushes(): RequestHandler {
+    return new RequestHandler({ ...this.#agent, pushes: undefined });
+  }
+
   /** Why the request was refused. Undefined: it was not. */
   get refusal(): A2AError | undefined {
     return this.#refusal;

@@ -30,7 +30,9 @@ export async function answerLegacy(
   { interval, signal }: BindingRequest,
 ): Promise<UniversalServerResponse> {
   const context = new ServerCallContext({ requestedVersion: legacyVersion });
-  const answer = await new LegacyJsonRpcTransportHandler(handler).handle(body, context);
+  // Notifications have the form of 1.0, which these clients cannot read.
+  const withoutPushes = handler.withoutPushes();
+  const answer = await new LegacyJsonRpcTransportHandler(withoutPushes).handle(body, context);
   if (!(Symbol.asyncIterator in answer)) return jsonAnswer(200, answer);
   // The SDK yields JSON.
   const events = answer as AsyncIterable<unknown> as AsyncIterable<JsonValue>;
@@ -53,7 +55,6 @@ export async function legacyCardOf(handler: RequestHandler, card: AgentCard): Pr
   const legacy = {
     ...card,
     supportedInterfaces,
-    // Notifications have the form of 1.0, which these clients cannot read.
     capabilities: {
       extensions: [],
       ...card.capabilities,

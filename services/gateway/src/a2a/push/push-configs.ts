@@ -58,7 +58,6 @@ export async function createConfig(
 ): Promise<TaskPushNotificationConfig> {
   const receiver = checkedReceiver({ target }, given);
   const { tenant, runId, agentId } = task;
-  assertRoom(known(), tenant);
   let stored = receiver;
   await recordAct(actOf("push_config.create", task, receiver.configId), async () => {
     const put = (before: TaskPushes | undefined) => {
@@ -67,6 +66,7 @@ export async function createConfig(
       stored = repeated ?? receiver;
       if (repeated !== undefined) return undefined;
       const others = all.filter(({ configId }) => configId !== receiver.configId);
+      if (others.length === all.length) assertRoom({ known }, tenant);
       const receivers = [...others, receiver];
       if (receivers.length > maxReceivers) {
         const problem = `task ${runId} has ${maxReceivers} push notification configurations, which is the limit; delete one`;
@@ -93,8 +93,9 @@ function isRepeated(known: PushReceiver, given: PushReceiver, id: string): boole
   );
 }
 
-function assertRoom(known: readonly TaskPushes[], tenant: string): void {
-  const own = known.filter((each) => each.tenant === tenant);
+/** Throws a Failure if a tenant has as many configurations as it may have. */
+export function assertRoom({ known }: Pick<PushPorts, "known">, tenant: string): void {
+  const own = known().filter((each) => each.tenant === tenant);
   const count = own.reduce((sum, { receivers }) => sum + receivers.length, 0);
   if (count < maxOfTenant) return;
   const message = `tenant ${tenant} has ${maxOfTenant} push notification configurations of tasks that have not ended, or whose end is not delivered; delete one`;

@@ -11,6 +11,7 @@ import type { WatchedAgent } from "../watch-task.ts";
 import { runOfTask } from "../watch-task.ts";
 import type { TaskChange } from "./push-configs.ts";
 import {
+  assertRoom,
   checkedReceiver,
   createConfig,
   deleteConfig,
@@ -37,11 +38,12 @@ export class PushOperations {
     this.#agent = agent;
   }
 
-  /** Throws if a configuration would be refused, whatever its task is. */
+  /** Throws if a configuration would be refused for a new task. */
   async assertAcceptable(given: TaskPushNotificationConfig): Promise<void> {
     const ports = this.#ports();
-    await this.#runner();
+    const { tenant } = await this.#runner();
     checkedReceiver(ports, given);
+    assertRoom(ports, tenant);
   }
 
   async create(given: TaskPushNotificationConfig): Promise<TaskPushNotificationConfig> {
@@ -70,7 +72,7 @@ export class PushOperations {
     const { pushes } = this.#agent;
     if (pushes !== undefined) return pushes;
     const message =
-      "this gateway sends no push notifications; stream the task, read it again, or ask the operator to set REEVE_A2A_PUSH";
+      "this gateway sends no push notifications, or none in the version of A2A of this request; stream the task, read it again, or ask the operator to set REEVE_A2A_PUSH and use A2A 1.0";
     throw new PushNotificationNotSupportedError({ message });
   }
 
