@@ -1,7 +1,7 @@
 import { bucketOf } from "@reeve/contracts/channel";
 import { create } from "@bufbuild/protobuf";
 import { ErrorReason } from "@reeve/contracts/error";
-import type { ListRunsRequest, Run } from "@reeve/contracts/run";
+import type { ListRunsRequest, Run, RunFilter } from "@reeve/contracts/run";
 import { RunFilterSchema, RunSchema } from "@reeve/contracts/run";
 import type { Table } from "@reeve/jetstream/table/port";
 import { Failure } from "@reeve/platform/failure";
@@ -36,10 +36,9 @@ export async function costliestRuns(
   const given = filterOf({ ...request, filter: request.filter ?? create(RunFilterSchema) });
   if (given === undefined) return { runs: [], isPartial: false };
   if (!isKnownWithoutDecoding(given)) {
-    throw invalid(
-      "filter",
-      "the list by cost cannot be filtered by text, labels, and failed subtasks",
-    );
+    const filters = filtersWithRecords(given);
+    const problem = `the list by cost cannot be filtered by ${filters}; list the newest runs first, or leave out this part of the filter`;
+    throw invalid("filter", problem);
   }
   const size = Math.min(request.pageSize || maxSize, maxSize);
   let top: { readonly order: string; readonly amount: number }[] = [];
@@ -63,6 +62,16 @@ export async function costliestRuns(
       .toSorted((a, b) => costOfRun(b) - costOfRun(a)),
     isPartial,
   };
+}
+
+/** Names the parts of a filter that need the records of runs. */
+function filtersWithRecords({ text, labels, hasFailedSubtasks }: RunFilter): string {
+  const named = [
+    text !== "" && "text",
+    Object.keys(labels).length > 0 && "labels",
+    hasFailedSubtasks && "failed subtasks",
+  ];
+  return named.filter((each) => each !== false).join(" and ");
 }
 
 function invalid(field: string, description: string): Failure {

@@ -190,3 +190,11 @@ test("lists the most expensive runs first, with what they have cost so far", asy
   await expect(costliest({ text: "bill" })).rejects.toMatchObject({ kind: "invalid" });
   await expect(costliest({ hasFailedSubtasks: true })).rejects.toMatchObject({ kind: "invalid" });
 });
+
+test("names the parts of a filter that the list by cost cannot have, and what to do", async () => {
+  const { costliest } = await withRuns({ cost: { costUsd: 1 }, failedSubtasks: 1 });
+  const filter = { hasFailedSubtasks: true, labels: { team: "" }, agentId: "payer" };
+  await expect(costliest(filter)).rejects.toThrow(
+    "filter: the list by cost cannot be filtered by labels and failed subtasks; list the newest runs first, or leave out this part of the filter",
+  );
+});
