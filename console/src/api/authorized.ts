@@ -2,7 +2,7 @@ import type { Interceptor } from "@connectrpc/connect";
 import { Code, ConnectError } from "@connectrpc/connect";
 
 /** What requests need of the session of a tab. */
-export interface SessionPort {
+interface SessionPort {
   /** The token of the session. Undefined: nobody is signed in. */
   token(): string | undefined;
   /** Returns the token that replaces one which the server refuses. Undefined: there is none. */
