@@ -56,9 +56,14 @@ function showCommand(context: Context): Command {
   return command.action((threadId: string, { json }: { readonly json?: true }) =>
     withClient(context, command, async (reeve) => {
       const { terminal, signal } = context;
+      let isEmpty = true;
       for await (const message of reeve.threads.messages(threadId, { signal })) {
+        isEmpty = false;
         if (json === true) terminal.out(jsonLine(ThreadMessageSchema, message));
         else terminal.out(renderMessage(message, terminal));
+      }
+      if (isEmpty && json !== true) {
+        terminal.note("no messages: no turn of the thread has ended yet\n");
       }
     }),
   );
