@@ -8,8 +8,9 @@ import { ownershipOf } from "./owner-outcome.ts";
 export type OwnerPorts = Pick<RuntimePorts, "log" | "logEnds" | "ownerFate" | "worker">;
 
 /**
- * Resolves when this worker may claim a run from an owner that sent no heartbeats: at once if the owner is proven dead, and after
- * `graceMs` if it is connected to NATS, and therefore alive, cut off from Temporal, or standing still.
+ * Resolves when this worker may claim a run from an owner that sent no heartbeats: at once if the owner is proven dead. One that is
+ * connected to NATS, and therefore alive, cut off from Temporal, or standing still, keeps the run until it has written nothing to its log for
+ * `graceMs`.
  */
 export async function awaitSilentOwner(
   ports: OwnerPorts,
@@ -18,9 +19,14 @@ export async function awaitSilentOwner(
   signal: AbortSignal,
 ): Promise<void> {
   if (graceMs <= 0) return;
-  const owned = await ownershipOf(ports, key, signal);
-  if (owned?.claim === undefined || owned.endSequence !== undefined || isParked(owned)) return;
-  const { worker } = owned.claim;
-  if (worker === ports.worker) return;
-  if ((await ports.ownerFate(worker, signal)) === "alive") await sleep(graceMs, signal);
+  let sequence = 0;
+  for (;;) {
+    const owned = await ownershipOf(ports, key, signal);
+    if (owned?.claim === undefined || owned.endSequence !== undefined || isParked(owned)) return;
+    const { worker } = owned.claim;
+    if (worker === ports.worker || owned.lastSequence === sequence) return;
+    sequence = owned.lastSequence;
+    if ((await ports.ownerFate(worker, signal)) !== "alive") return;
+    await sleep(graceMs, signal);
+  }
 }

@@ -31,23 +31,27 @@ interface OwnerOptions {
   readonly fate?: "alive" | "crashed";
   /** How long a silent owner keeps its run if it is alive. */
   readonly graceMs?: number;
+  /** How many events the owner writes, one in each grace. */
+  readonly written?: number;
 }
 
 /** A worker that settles the run as `settle` says, with a log of these events. The time is 100 s. */
 async function bench(
   events: readonly Event[],
   settle: (delivery: Delivery<Dispatch>) => void = (delivery) => delivery.acknowledge(),
-  { fate = "alive", graceMs = 1 }: OwnerOptions = {},
+  { fate = "alive", graceMs = 1, written = 0 }: OwnerOptions = {},
 ) {
   const log = memoryRunLog();
   const dispatch = new MemoryWorkQueue<Dispatch>();
   const all = events.map((event, index) =>
     create(RunEventSchema, { runId: key.run, sequence: index + 1, event }),
   );
-  for (const event of all) {
+  const append = async (event: RunEvent) => {
     const { tail } = await log.read(key, emptyTail, never);
     await log.append(key, tail, [event], never);
-  }
+  };
+  for (const event of all) await append(event);
+  let count = all.length;
   const heartbeats: number[] = [];
   const deliveries: Delivery<Dispatch>[] = [];
   const activities = runActivities({
@@ -58,7 +62,13 @@ async function bench(
       journal: memoryCallJournal(),
       clock: { now: () => 100_000 },
       worker: "this",
-      ownerFate: async () => fate,
+      async ownerFate() {
+        if (++count <= all.length + written) {
+          const event: Event = { case: "text", value: { text: "more" } };
+          await append(create(RunEventSchema, { runId: key.run, sequence: count, event }));
+        }
+        return fate;
+      },
     },
     heartbeats: { intervalMs: 5, graceMs },
     context: () => ({
@@ -154,6 +164,16 @@ test("a run of a dead owner is delivered at once, and one of a silent owner that
   void kept.activities.ownRun(owned);
   await expect.poll(() => kept.heartbeats.length).toBeGreaterThan(2);
   expect(kept.deliveries).toEqual([]);
+});
+
+// Requirement: DUR-3
+test("an owner whose heartbeats were lost keeps its run as long as it writes to the log", async () => {
+  const events = [created, claimed("other")];
+  const options = { fate: "alive", graceMs: 2, written: 3 } as const;
+  const { activities, log, deliveries } = await bench(events, undefined, options);
+  await activities.ownRun(owned);
+  expect(deliveries).toHaveLength(1);
+  expect((await log.read(key, emptyTail, never)).events).toHaveLength(5);
 });
 
 // Requirement: CAN-3
