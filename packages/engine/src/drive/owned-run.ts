@@ -171,7 +171,11 @@ class OwnedRun implements AsyncDisposable {
       this.#receive(this.#mailbox.drain());
       if (this.#state.head.claim?.epoch !== this.#epoch)
         return { kind: "lost", state: this.#state };
-      if (hasEnded(this.#state)) return { kind: "ended", state: this.#state };
+      if (hasEnded(this.#state)) {
+        // No worker needs their answers.
+        this.#effects.reconcile([]);
+        return { kind: "ended", state: this.#state };
+      }
       this.#spans.observe(this.#state);
       const wanted = this.#wanted();
       this.#outbox.keepOnly(new Set(wanted.map(({ id }) => id)));

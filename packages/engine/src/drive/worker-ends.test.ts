@@ -1,8 +1,10 @@
 import { RunStatus } from "@reeve/contracts/run";
+import { cancelRun } from "@reeve/run/commands/cancel-run";
 import { emptyHead, foldHead } from "@reeve/run/head/run-head";
 import { outputOf } from "@reeve/run/head/run-of";
 import { describe, expect, test } from "vitest";
 import type { ModelProvider } from "../ports/model-provider.ts";
+import { AnswerNotNeeded } from "../ports/model-provider.ts";
 import { countingModel, textOf } from "../../test/support/models.ts";
 import { expectWhole, key, WorkerBench } from "../../test/support/worker-bench.ts";
 
@@ -75,3 +77,34 @@ describe("a worker that drains", () => {
     expect(outputOf(foldHead(emptyHead, events))).toBe("turn 0 continues");
   });
 });
+
+describe("a model that is answering when its worker stops", () => {
+  const ending = new AbortController();
+  const stop = { now: ending.signal, drain: ending.signal };
+  test.each([
+    ["is not needed if the run is cancelled", cancel, undefined, true],
+    ["may be asked by another worker", () => void ending.abort(), stop, false],
+  ] as const)("%s", async (_, act, stops, isOver) => {
+    const reasons: unknown[] = [];
+    const inner = countingModel(0);
+    const model: ModelProvider = {
+      ...inner,
+      async *stream(_request, signal) {
+        yield { kind: "text", text: "half an ans" };
+        const { promise: aborted, resolve } = Promise.withResolvers<void>();
+        signal.addEventListener("abort", () => resolve(), { once: true });
+        await act(bench);
+        await aborted;
+        reasons.push(signal.reason);
+      },
+    };
+    const bench = await new WorkerBench(model).create();
+    await bench.drive("w1", 1, stops);
+    expect(reasons).toHaveLength(1);
+    expect(reasons[0] instanceof AnswerNotNeeded).toBe(isOver);
+  });
+});
+
+async function cancel(bench: WorkerBench): Promise<void> {
+  await cancelRun(bench, key, { requestedBy: "ann", reason: "" }, never);
+}
