@@ -55,7 +55,15 @@ function generateContracts(): void {
   const plugins = [{ local: "protoc-gen-es", out: join(work, "gen"), opt }];
   const template = JSON.stringify({ version: "v2", plugins });
   run("buf", "generate", "--template", template, "--path", "reeve", descriptors);
-  run("buf", "generate", "--template", template, "packages/contracts/proto");
+  run(
+    "buf",
+    "generate",
+    "--template",
+    template,
+    "packages/contracts/proto",
+    "--path",
+    "packages/contracts/proto/google",
+  );
 }
 
 /** Copies the file that `@reeve/contracts` exports under a name to the place that has this name in the package. */

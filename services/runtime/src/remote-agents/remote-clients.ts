@@ -1,5 +1,5 @@
 import { AGENT_CARD_PATH } from "@a2a-js/sdk";
-import type { Client } from "@a2a-js/sdk/client";
+import type { Client, TransportFactory } from "@a2a-js/sdk/client";
 import {
   ClientFactory,
   DefaultAgentCardResolver,
@@ -7,10 +7,13 @@ import {
   RestTransportFactory,
 } from "@a2a-js/sdk/client";
 import { ModelFailure } from "@reeve/engine/ports/model-provider";
+import { grpcOriginOf } from "./grpc/grpc-origin.ts";
+import { GrpcSessions } from "./grpc/grpc-sessions.ts";
 import type { PermittedFetch } from "./permitted-fetch.ts";
 import { limited, permittedFetch } from "./permitted-fetch.ts";
 import type { Remote } from "./remotes-file.ts";
 import { remoteFor } from "./remotes-file.ts";
+import { usableInterfaces } from "./usable-interfaces.ts";
 import { verifyCard } from "./verify-card.ts";
 
 const maxCardBytes = 256 * 1024;
@@ -37,7 +40,7 @@ interface ReadCard {
 export class RemoteClients implements AsyncDisposable {
   readonly #remotes: readonly Remote[];
   readonly #now: () => number;
-  readonly #fetches = new Map<Remote, PermittedFetch>();
+  readonly #reaches = new Map<Remote, Reach>();
   /** By entry, because an entry has its own token, and then by URL. */
   readonly #cards = new Map<Remote, Map<string, ReadCard>>();
 
@@ -57,33 +60,42 @@ export class RemoteClients implements AsyncDisposable {
     this.#cards.set(remote, cards);
     const known = cards.get(url);
     if (known !== undefined && this.#now() - known.readAtMs < cardAgeMs) return known.client;
-    const client = await openClient(remote, this.#fetchOf(remote), url, signal);
+    const client = await openClient(this.#reachOf(remote), url, signal);
     if (cards.size >= maxCards) cards.clear();
     cards.set(url, { client, readAtMs: this.#now() });
     return client;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all([...this.#fetches.values()].map((each) => each[Symbol.asyncDispose]()));
+    const reaches = [...this.#reaches.values()];
+    for (const { sessions } of reaches) sessions[Symbol.dispose]();
+    await Promise.all(reaches.map(({ connections }) => connections[Symbol.asyncDispose]()));
   }
 
-  #fetchOf(remote: Remote): typeof globalThis.fetch {
-    let known = this.#fetches.get(remote);
-    if (known === undefined) {
-      known = permittedFetch(remote);
-      this.#fetches.set(remote, known);
-    }
-    return known.fetch;
+  #reachOf(remote: Remote): Reach {
+    const known = this.#reaches.get(remote);
+    if (known !== undefined) return known;
+    const connections = permittedFetch(remote);
+    const reach = { remote, connections, sessions: new GrpcSessions(remote) };
+    this.#reaches.set(remote, reach);
+    return reach;
   }
 }
 
+/** How the agents of an entry are reached. */
+interface Reach {
+  readonly remote: Remote;
+  readonly connections: PermittedFetch;
+  readonly sessions: GrpcSessions;
+}
+
 async function openClient(
-  remote: Remote,
-  fetchImpl: typeof globalThis.fetch,
+  { remote, connections, sessions }: Reach,
   url: string,
   signal: AbortSignal,
 ): Promise<RemoteClient> {
   const until = AbortSignal.any([signal, AbortSignal.timeout(cardMs)]);
+  const { fetch: fetchImpl } = connections;
   const address = `${url.replace(/\/$/, "")}/${AGENT_CARD_PATH}`;
   const response = await fetchImpl(address, {
     headers: { accept: "application/json", "a2a-version": "1.0" },
@@ -99,21 +111,28 @@ async function openClient(
   const text = await limited(response, maxCardBytes).text();
   const card = new DefaultAgentCardResolver().normalizeAgentCard(cardIn(text, address));
   await verifyCard(card, remote, fetchImpl, until);
+  const supportedInterfaces = usableInterfaces(card, remote, address);
   const transports = [
     new JsonRpcTransportFactory({ fetchImpl }),
     new RestTransportFactory({ fetchImpl }),
+    grpcFactory(remote, sessions),
   ];
-  const speaks = (card.supportedInterfaces ?? []).some(
-    ({ protocolBinding, protocolVersion }) =>
-      transports.some(({ protocolName }) => protocolName === protocolBinding) &&
-      protocolVersion.startsWith("1."),
-  );
-  if (!speaks) {
-    const message = `the card at ${address} has no interface of A2A 1.0 over JSONRPC or HTTP+JSON`;
-    throw new ModelFailure("unsupported", message);
-  }
-  const client = await new ClientFactory({ transports }).createFromAgentCard(card);
+  const factory = new ClientFactory({ transports });
+  const client = await factory.createFromAgentCard({ ...card, supportedInterfaces });
   return { client, streams: card.capabilities?.streaming === true, fetchImpl };
+}
+
+function grpcFactory(remote: Remote, sessions: GrpcSessions): TransportFactory {
+  return {
+    protocolName: "GRPC",
+    async create(address) {
+      const origin = grpcOriginOf(remote, address);
+      if (origin === undefined) throw new ModelFailure("refused", `${address} is not permitted`);
+      // Most agents are called over another binding.
+      const { GrpcTransport } = await import("./grpc/grpc-transport.ts");
+      return new GrpcTransport(sessions.sessionOf(origin), remote.token);
+    },
+  };
 }
 
 function cardIn(text: string, address: string): object {

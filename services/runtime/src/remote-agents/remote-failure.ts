@@ -20,7 +20,8 @@ export function remoteFailure(error: unknown, url: string): ModelFailure {
     : new ModelFailure("malformed", says, { ...cause, retryable: false });
 }
 
-function causesOf(error: unknown): readonly unknown[] {
+/** Returns an error with its causes, at most ten. */
+export function causesOf(error: unknown): readonly unknown[] {
   const all: unknown[] = [];
   for (let each = error; each instanceof Error && all.length < 10; each = each.cause)
     all.push(each);

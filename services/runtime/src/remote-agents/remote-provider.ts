@@ -17,6 +17,8 @@ import type {
 } from "@reeve/engine/ports/model-provider";
 import { ModelFailure } from "@reeve/engine/ports/model-provider";
 import { sleep } from "@reeve/platform/async/sleep";
+import { TooLargeMessage } from "./grpc/grpc-failure.ts";
+import { SilentAgent } from "./grpc/grpc-sessions.ts";
 import { remoteFailure } from "./remote-failure.ts";
 import type { RecordedTurn } from "./remote-message.ts";
 import { answeredId, lastTurn, remoteFormat, remoteMessage } from "./remote-message.ts";
@@ -138,8 +140,8 @@ async function* sendMessage(
 }
 
 /**
- * Stops at the end of the work: what an agent sends after it is not read. Stops also at an event that is too large for the SDK, such as a file,
- * if its task is known: then the task is read.
+ * Stops at the end of the work: what an agent sends after it is not read. Stops also at an event that is too large, such as a file, and at a
+ * silence, if its task is known: then the task is read.
  */
 async function* takeAll(
   turn: RemoteTurn,
@@ -154,12 +156,16 @@ async function* takeAll(
       if (turn.end !== undefined) return;
     }
   } catch (error) {
-    if (turn.taskId === "" || !isTooLargeEvent(error)) throw error;
+    if (turn.taskId === "" || !isEndOfStream(error)) throw error;
   }
 }
 
-/** The SDK reads events of at most 4 MiB, and has no error of its own for larger ones. */
-function isTooLargeEvent(error: unknown): boolean {
+/**
+ * Whether only the stream ended, so that its task can be read: at an event that is too large, for which the SDK has no error of its own, or
+ * because a stream of gRPC was silent, which has no heartbeats.
+ */
+function isEndOfStream(error: unknown): boolean {
+  if (error instanceof TooLargeMessage || error instanceof SilentAgent) return true;
   return error instanceof Error && /^SSE .* exceeded the maximum allowed size/.test(error.message);
 }
 

@@ -27,6 +27,17 @@ const remoteSchema = z.strictObject({
   allow_addresses: z
     .array(z.string().refine(isRange, { message: "is no address, and no range as 10.0.0.0/8" }))
     .default([]),
+  /** Where its cards may offer gRPC, as `https://host:port`, or `http://host:port` without TLS. Default: the host and port of `url`, if `url` has no path. */
+  grpc: z
+    .array(
+      z
+        .url({ protocol: /^https?$/ })
+        .refine((url) => isOrigin(url), { message: "is not of the form https://host:port" }),
+    )
+    .max(100)
+    .optional(),
+  /** The binding over which its agents are called. Default: the first of the card that can be used. */
+  binding: z.enum(["JSONRPC", "HTTP+JSON", "GRPC"]).optional(),
 });
 
 const fileSchema = z.strictObject({
@@ -49,6 +60,15 @@ export interface Remote {
   readonly allowedAddresses: readonly string[];
   /** The keys that must have signed its cards. Undefined: cards need no signature. */
   readonly cardKeys: readonly JWK[] | undefined;
+  /** The origins that may be called over gRPC, which knows no paths. */
+  readonly grpcOrigins: readonly string[];
+  /** Undefined: the first one of the card that can be used. */
+  readonly binding: string | undefined;
+}
+
+/** Whether a URL names a host and a port, and nothing else. */
+function isOrigin(url: string): boolean {
+  return URL.canParse(url) && new URL(url).href === `${new URL(url).origin}/`;
 }
 
 function isRange(text: string): boolean {
@@ -70,6 +90,8 @@ export async function readRemotes(
   return await Promise.all(
     remotes.map(async (entry) => {
       const { name, url, tenants, card_keys: keys, allow_addresses: allowedAddresses } = entry;
+      // The token of agents below a path is not for everything else at their host.
+      const grpc = entry.grpc ?? (isOrigin(url) ? [url] : []);
       return {
         name,
         prefix: url.endsWith("/") ? url : `${url}/`,
@@ -77,6 +99,8 @@ export async function readRemotes(
         token: await tokenOf(entry, environment, signal),
         allowedAddresses,
         cardKeys: keys === undefined ? undefined : await cardKeysIn(keys, name, signal),
+        grpcOrigins: grpc.map((each) => new URL(each).origin),
+        binding: entry.binding,
       };
     }),
   );

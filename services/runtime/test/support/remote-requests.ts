@@ -15,6 +15,8 @@ export const remoteAt = (prefix: string, more: Partial<Remote> = {}): Remote => 
   token: undefined,
   allowedAddresses: ["127.0.0.1"],
   cardKeys: undefined,
+  grpcOrigins: [],
+  binding: undefined,
   ...more,
 });
 

@@ -1,0 +1,1 @@
+export * from "../../gen/lf/a2a/v1/a2a_pb.ts";
