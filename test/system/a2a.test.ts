@@ -26,37 +26,42 @@ afterAll(async () => {
 const clientFor = (agent: string, binding = "JSONRPC", token = deployment.token) =>
   openA2AClient(addressOf(deployment, agent), binding, token);
 
-describe.each(["JSONRPC", "HTTP+JSON"])("the client of the A2A project over %s", (binding) => {
-  test("reads the card of an agent, and continues a conversation", async () => {
-    const client = await clientFor("helper", binding);
-    const card: AgentCard = await client.getAgentCard();
-    expect(card).toMatchObject({ name: "helper", description: "Does what it is told." });
-    const first = taskIn(await client.sendMessage(message("hello")));
-    expect(first.status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
-    expect(answerOf(first)).toBe("You said: hello");
-    const next = taskIn(await client.sendMessage(message("again", { contextId: first.contextId })));
-    expect(next.contextId).toBe(first.contextId);
-    expect(answerOf(next)).toBe("You said: hello / You said: hello / again");
-    const read = await client.getTask({ tenant: "", id: first.id });
-    expect(read).toEqual(first);
-    const { tasks } = await client.listTasks({
-      tenant: "",
-      contextId: first.contextId,
-      status: TaskState.TASK_STATE_UNSPECIFIED,
-      pageToken: "",
-      statusTimestampAfter: undefined,
+describe.each(["JSONRPC", "HTTP+JSON", "GRPC"])(
+  "the client of the A2A project over %s",
+  (binding) => {
+    test("reads the card of an agent, and continues a conversation", async () => {
+      const client = await clientFor("helper", binding);
+      const card: AgentCard = await client.getAgentCard();
+      expect(card).toMatchObject({ name: "helper", description: "Does what it is told." });
+      const first = taskIn(await client.sendMessage(message("hello")));
+      expect(first.status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
+      expect(answerOf(first)).toBe("You said: hello");
+      const next = taskIn(
+        await client.sendMessage(message("again", { contextId: first.contextId })),
+      );
+      expect(next.contextId).toBe(first.contextId);
+      expect(answerOf(next)).toBe("You said: hello / You said: hello / again");
+      const read = await client.getTask({ tenant: "", id: first.id });
+      expect(read).toEqual(first);
+      const { tasks } = await client.listTasks({
+        tenant: "",
+        contextId: first.contextId,
+        status: TaskState.TASK_STATE_UNSPECIFIED,
+        pageToken: "",
+        statusTimestampAfter: undefined,
+      });
+      expect(tasks.map(({ id }) => id).toSorted()).toEqual([first.id, next.id].toSorted());
     });
-    expect(tasks.map(({ id }) => id).toSorted()).toEqual([first.id, next.id].toSorted());
-  });
 
-  test("streams a task with a tool: its answer replaces the text before the call", async () => {
-    const client = await clientFor("helper", binding);
-    const events = await collect(client.sendMessageStream(message("todo")));
-    expect(events[0]?.payload?.$case).toBe("task");
-    expect(statesIn(events).at(-1)).toBe(TaskState.TASK_STATE_COMPLETED);
-    expect(assembled(events)).toMatch(/^It says: .*milk/s);
-  });
-});
+    test("streams a task with a tool: its answer replaces the text before the call", async () => {
+      const client = await clientFor("helper", binding);
+      const events = await collect(client.sendMessageStream(message("todo")));
+      expect(events[0]?.payload?.$case).toBe("task");
+      expect(statesIn(events).at(-1)).toBe(TaskState.TASK_STATE_COMPLETED);
+      expect(assembled(events)).toMatch(/^It says: .*milk/s);
+    });
+  },
+);
 
 describe("a task", () => {
   test("waits for an approval, which a data part decides", async () => {

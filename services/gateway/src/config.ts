@@ -29,6 +29,17 @@ export const gatewayConfig = z
     REEVE_LISTEN: listenAddress.prefault("127.0.0.1:4680"),
     /** Which agents are offered through the A2A protocol: none, those whose spec has `a2a.enabled`, or all. */
     REEVE_A2A: z.enum(["off", "marked", "all"]).default("marked"),
+    /**
+     * Where clients of A2A reach the gateway over gRPC, as `host:port`, which agent cards name; `off`: cards offer no gRPC. Default: the host
+     * of each request, and `off` with REEVE_PUBLIC_URL.
+     */
+    REEVE_A2A_GRPC: z
+      .string()
+      .regex(
+        /^(?:off|(?:\[[0-9a-f:.]+\]|[a-z0-9.-]+):\d{1,5})$/i,
+        "is neither off nor of the form host:port",
+      )
+      .optional(),
     /** A file with the private key that signs agent cards, in PEM, which is read again when it changes. Default: cards are not signed. */
     REEVE_A2A_CARD_KEY_FILE: z.string().min(1).optional(),
     /** What the URLs of push notifications of A2A begin with, separated by commas. Default: none are sent. */

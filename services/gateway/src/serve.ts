@@ -129,6 +129,7 @@ export async function startGateway(
           apiSite: a2aSite({
             exposure: config.REEVE_A2A,
             publicUrl: config.REEVE_PUBLIC_URL,
+            grpcAddress: config.REEVE_A2A_GRPC,
             pushes,
             signer: openCardSigner(config.REEVE_A2A_CARD_KEY_FILE, log, starting),
             log,

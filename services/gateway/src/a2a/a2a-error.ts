@@ -70,8 +70,11 @@ export class RefusedError extends JsonRpcTransportError {
   readonly headers: Readonly<Record<string, string>>;
   /** The error in the body of the HTTP+JSON binding. */
   readonly restBody: object;
+  /** The error of the API. */
+  readonly failure: Failure;
 
-  constructor({ kind, reason, message, metadata, retryAfterMs = 0 }: Failure, code = refusedCode) {
+  constructor(failure: Failure, code = refusedCode) {
+    const { kind, reason, message, metadata, retryAfterMs = 0 } = failure;
     const info = {
       "@type": "type.googleapis.com/google.rpc.ErrorInfo",
       reason: reasonName(reason),
@@ -79,6 +82,7 @@ export class RefusedError extends JsonRpcTransportError {
       metadata: { ...metadata },
     };
     super({ jsonrpc: "2.0", id: null, error: { code, message, data: [info] } });
+    this.failure = failure;
     this.status = statuses[kind] ?? 500;
     const seconds = Math.ceil(retryAfterMs / 1_000);
     this.headers = {

@@ -1,9 +1,9 @@
-import type { AgentCard, AgentExtension, AgentSkill } from "@a2a-js/sdk";
+import type { AgentCard, AgentExtension, AgentInterface, AgentSkill } from "@a2a-js/sdk";
 import { A2A_PROTOCOL_VERSION } from "@a2a-js/sdk";
 import { usageExtension } from "@reeve/agent/resolve/remote-usage";
 import type { Agent, A2aSkill } from "@reeve/contracts/agent";
 
-/** How this gateway speaks the protocol, in the order of preference. */
+/** How this gateway speaks the protocol at the address of an agent, in the order of preference. */
 const bindings = ["JSONRPC", "HTTP+JSON"] as const;
 const inputModes = ["text/plain", "application/json", "image/png", "image/jpeg", "application/pdf"];
 const outputModes = ["text/plain", "application/json"];
@@ -19,13 +19,15 @@ const usage: AgentExtension = {
 /** Where an agent is served, and how. */
 interface CardPlace {
   readonly url: string;
+  /** Where the gateway is reached over gRPC, as `host:port`. Undefined: the card does not offer it. */
+  readonly grpcAddress: string | undefined;
   readonly pushNotifications: boolean;
 }
 
 /** Returns the card of an agent, without signatures. */
 export function agentCardOf(
   { spec, revision }: Agent,
-  { url, pushNotifications }: CardPlace,
+  { url, grpcAddress, pushNotifications }: CardPlace,
 ): AgentCard {
   const { id = "", name = "", a2a } = spec ?? {};
   const description = a2a?.description || name;
@@ -34,12 +36,13 @@ export function agentCardOf(
     name,
     description,
     version: String(revision),
-    supportedInterfaces: bindings.map((protocolBinding) => ({
-      url,
-      protocolBinding,
-      tenant: "",
-      protocolVersion: A2A_PROTOCOL_VERSION,
-    })),
+    supportedInterfaces: [
+      ...bindings.map((protocolBinding) => interfaceAt({ url, protocolBinding })),
+      // The last one: not every client of gRPC reaches what it reaches over HTTP.
+      ...(grpcAddress === undefined
+        ? []
+        : [interfaceAt({ url: grpcAddress, protocolBinding: "GRPC", tenant: id })]),
+    ],
     provider: undefined,
     capabilities: {
       streaming: true,
@@ -61,6 +64,12 @@ export function agentCardOf(
     skills: skills.length > 0 ? skills.map(skillOf) : [skillOf({ id, name, description })],
     signatures: [],
   };
+}
+
+function interfaceAt(
+  given: Pick<AgentInterface, "url" | "protocolBinding"> & Partial<AgentInterface>,
+): AgentInterface {
+  return { tenant: "", protocolVersion: A2A_PROTOCOL_VERSION, ...given };
 }
 
 function skillOf({

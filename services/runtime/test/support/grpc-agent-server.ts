@@ -52,7 +52,7 @@ export async function startGrpcAgent(
     requestHandler: handler,
     userBuilder: UserBuilder.noAuthentication,
   });
-  rpc.addService(A2AService, recording({ ...service, ...handlers }, received));
+  rpc.addService(A2AService, recording({ ...service, ...handlers } as Handlers, received));
   const cards = createServer((_request, response) => {
     response.end(JSON.stringify({ ...card, supportedInterfaces }));
   });

@@ -1,4 +1,4 @@
-import type { Client } from "@a2a-js/sdk/client";
+import type { CallInterceptor, Client } from "@a2a-js/sdk/client";
 import {
   ClientFactory,
   ClientFactoryOptions,
@@ -6,6 +6,7 @@ import {
   JsonRpcTransportFactory,
   RestTransportFactory,
 } from "@a2a-js/sdk/client";
+import { GrpcTransportFactory } from "@a2a-js/sdk/client/grpc";
 
 /** Creates the client of the A2A project for the agent at an address. It sends a token with each request. */
 export function openA2AClient(address: string, binding: string, token: string): Promise<Client> {
@@ -19,12 +20,26 @@ export function openA2AClient(address: string, binding: string, token: string): 
       transports: [
         new JsonRpcTransportFactory({ fetchImpl }),
         new RestTransportFactory({ fetchImpl }),
+        new GrpcTransportFactory(),
       ],
       preferredTransports: [binding],
       cardResolver: new DefaultAgentCardResolver({ fetchImpl }),
+      // Of gRPC, whose metadata these are.
+      clientConfig: { interceptors: binding === "GRPC" ? [authorized(token)] : [] },
     }),
   );
   return factory.createFromUrl(address, ".well-known/agent-card.json");
+}
+
+function authorized(token: string): CallInterceptor {
+  return {
+    before: async (call) => {
+      const parameters = { ...call.options?.serviceParameters, authorization: `Bearer ${token}` };
+      call.options = { ...call.options, serviceParameters: parameters };
+      await Promise.resolve();
+    },
+    after: () => Promise.resolve(),
+  };
 }
 
 /** Posts a request of JSON-RPC, and returns the answer. */

@@ -29,6 +29,7 @@ export async function startA2ADeployment(): Promise<A2ADeployment> {
       REEVE_TOKENS:
         "test-token-0123456789=acme/tester,viewer-token=acme/eve/viewer,bob-token=acme/bob",
       REEVE_PUBLIC_URL: `http://127.0.0.1:${port}`,
+      REEVE_A2A_GRPC: `127.0.0.1:${port}`,
       REEVE_A2A_REMOTES: remotesFile(folder, port),
       FAR_TOKEN: "test-token-0123456789",
       REEVE_A2A_CARD_KEY_FILE: cardKeyFile(folder),

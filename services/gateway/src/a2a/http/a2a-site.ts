@@ -1,9 +1,7 @@
 import { A2A_VERSION_HEADER, AGENT_CARD_PATH, AgentCard } from "@a2a-js/sdk";
 import type { UniversalServerResponse } from "@connectrpc/connect/protocol";
 import { universalResponseToNodeResponse } from "@connectrpc/connect-node";
-import type { Agent } from "@reeve/contracts/agent";
 import { ErrorReason } from "@reeve/contracts/error";
-import { isArtifactId } from "@reeve/jetstream/objects/artifact-draft";
 import { steadyClock } from "@reeve/platform/async/clock";
 import { Failure } from "@reeve/platform/failure";
 import { HeldBytes } from "@reeve/platform/rpc/body/held-bytes";
@@ -12,12 +10,13 @@ import type { ApiSite } from "@reeve/platform/rpc/http/api-site";
 import type { HttpRequest, HttpResponse } from "@reeve/platform/rpc/http/http-handler";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import { RefusedError } from "../a2a-error.ts";
-import { agentCardOf } from "../agent-card.ts";
 import type { GatewayApi } from "../gateway-api.ts";
 import { gatewayApi } from "../gateway-api.ts";
-import type { PushPorts } from "../push/push-ports.ts";
+import type { GrpcCalls } from "../grpc/grpc-calls.ts";
+import type { Offer } from "../open-handler.ts";
+import { agentIdPattern, filesPrefix, openHandler } from "../open-handler.ts";
+import { hostAndPort, requestOrigin } from "../request-origin.ts";
 import type { CardSigner } from "../sign-card.ts";
-import { RequestHandler } from "../request-handler.ts";
 import { jsonAnswer } from "./answers.ts";
 import { answerJsonRpc } from "./json-rpc.ts";
 import { legacyCardOf, legacyVersion } from "./legacy.ts";
@@ -25,45 +24,51 @@ import { readBody } from "./read-body.ts";
 import { answerRest } from "./rest.ts";
 import { sendFile } from "./send-file.ts";
 
-/** Which agents a gateway offers: those whose spec says so, or all. */
-type Exposure = "marked" | "all";
-
-export interface A2aSiteOptions {
-  readonly exposure: Exposure;
+export interface A2aSiteOptions extends Pick<Offer, "exposure" | "pushes"> {
   /** The address under which clients reach the gateway. Undefined: the one of each request. */
   readonly publicUrl: string | undefined;
-  /** Undefined: no push notifications are sent. */
-  readonly pushes: PushPorts | undefined;
+  /** The address that cards name for gRPC, as `host:port`, or `off`. Undefined: the host of each request, and none if there is a `publicUrl`. */
+  readonly grpcAddress: string | undefined;
   /** Undefined: agent cards are not signed. */
   readonly signer: CardSigner | undefined;
   readonly log: Logger;
 }
 
-const addressPattern = /^\/a2a\/agents\/([a-z0-9][a-z0-9-]{0,62})(\/.*)?$/;
+const addressPattern = new RegExp(`^/a2a/agents/(${agentIdPattern})(/.*)?$`);
+/** The paths of the gRPC binding. */
+const grpcPrefix = "/lf.a2a.v1.A2AService/";
 const legacyCardPath = `/v${legacyVersion}/${AGENT_CARD_PATH}`;
 /** Where the public keys of agent cards are. */
 const keysPath = "/.well-known/jwks.json";
-const filesPrefix = "/files/";
 /** How many bytes of unfinished requests are held. One network may hold half of them. */
 const maxHeldBytes = 64 * 1024 * 1024;
 const interval = { everyMs: 15_000, clock: steadyClock };
 
 /**
  * Serves agents through the A2A protocol, each at `/a2a/agents/ID`: its card, the JSON-RPC and the HTTP+JSON binding, and the files of its
- * tasks. Every request needs the credential that the API needs, also the one for a card, because the credential says whose agent it is.
+ * tasks; and all of them over gRPC. Every request needs the credential that the API needs, also the one for a card, because the credential says whose agent it is.
  */
-export function a2aSite({ exposure, publicUrl, pushes, signer, log }: A2aSiteOptions): ApiSite {
+export function a2aSite(options: A2aSiteOptions): ApiSite {
+  const { publicUrl, signer, log } = options;
   const held = new HeldBytes(maxHeldBytes);
+  const offer: Offer = { ...options, grpcAddressAt: (origin) => grpcAddressOf(options, origin) };
+  let grpc: Promise<GrpcCalls> | undefined;
   return (request, response, openApi) => {
     const [path = "", query = ""] = (request.url ?? "").split("?", 2);
+    const origin = requestOrigin(request, publicUrl);
+    if (path.startsWith(grpcPrefix)) {
+      const caller = { api: gatewayApi(openApi()), origin };
+      // Most gateways are never called over gRPC.
+      grpc ??= import("../grpc/grpc-calls.ts").then(({ grpcCalls }) => grpcCalls(offer, log));
+      void grpc.then((answerCall) => answerCall(request, response, caller));
+      return true;
+    }
     const [, agentId, rest = ""] = addressPattern.exec(path) ?? [];
     if (agentId === undefined) return false;
     const closed = new AbortController();
     response.once("close", () => closed.abort(new DOMException("the client left", "AbortError")));
-    const origin = publicUrl?.replace(/\/$/, "") ?? originOf(request);
-    const url = `${origin}/a2a/agents/${agentId}`;
     const api = gatewayApi(openApi());
-    const target = { agentId, path: rest, query, origin, url };
+    const target = { agentId, path: rest, query, origin };
     answer(request, response, { api, target, signal: closed.signal })
       .catch((error: unknown) => refusal(failureFrom(error), log))
       .then((given) => universalResponseToNodeResponse(given, response))
@@ -79,10 +84,10 @@ export function a2aSite({ exposure, publicUrl, pushes, signer, log }: A2aSiteOpt
     response: HttpResponse,
     { api, target, signal }: Exchange,
   ): Promise<UniversalServerResponse> {
-    const { agentId, path, origin, url } = target;
+    const { agentId, path, origin } = target;
     // Before the body is read: it also authenticates the caller.
-    const agent = await exposedAgent(api, agentId, signal);
-    const card = agentCardOf(agent, { url, pushNotifications: pushes !== undefined });
+    const asked = { api, agentId, origin, signal };
+    const { handler, card, url } = await openHandler(offer, asked);
     const { method = "" } = request;
     const isRead = method === "GET";
     if (isRead && path === `/${AGENT_CARD_PATH}`) {
@@ -95,16 +100,6 @@ export function a2aSite({ exposure, publicUrl, pushes, signer, log }: A2aSiteOpt
     if (isRead && path.startsWith(filesPrefix)) {
       return await sendFile(api, agentId, path.slice(filesPrefix.length), signal);
     }
-    const urlOf = (artifactId: string) => `${url}${filesPrefix}${artifactId}`;
-    const handler = new RequestHandler({
-      api,
-      agentId,
-      card,
-      pushes,
-      urlOf,
-      fileIdIn: (address) => fileIdIn(address, origin),
-      signal,
-    });
     const version = request.headers[A2A_VERSION_HEADER.toLowerCase()];
     const binding = {
       version: typeof version === "string" && version !== "" ? version : undefined,
@@ -128,23 +123,6 @@ export function a2aSite({ exposure, publicUrl, pushes, signer, log }: A2aSiteOpt
     if (answered === undefined) throw unknownAddress(method, `${url}${path}`);
     return answered;
   }
-
-  /** Throws a Failure if the caller may not read the agent, or the agent is not offered: that is the same as none. */
-  async function exposedAgent(
-    api: GatewayApi,
-    agentId: string,
-    signal: AbortSignal,
-  ): Promise<Agent> {
-    const { agent } = await api.agents.getAgent({ agentId }, { signal });
-    if (agent !== undefined && (exposure === "all" || agent.spec?.a2a?.enabled === true))
-      return agent;
-    throw new Failure(
-      "not_found",
-      ErrorReason.AGENT_NOT_FOUND,
-      `agent ${agentId} is not offered through A2A; set a2a.enabled in its spec`,
-      { metadata: { agent_id: agentId } },
-    );
-  }
 }
 
 interface Exchange {
@@ -156,24 +134,17 @@ interface Exchange {
     readonly query: string;
     /** The address of the gateway. */
     readonly origin: string;
-    /** The address of the agent. */
-    readonly url: string;
   };
   readonly signal: AbortSignal;
 }
 
-/** Returns the artifact that an address of the gateway names, of any agent. Whether the caller may read it is checked with the message. */
-function fileIdIn(address: string, origin: string): string | undefined {
-  if (!address.startsWith(`${origin}/`)) return undefined;
-  const [, , path = ""] = addressPattern.exec(address.slice(origin.length)) ?? [];
-  const id = path.startsWith(filesPrefix) ? path.slice(filesPrefix.length) : "";
-  return isArtifactId(id) ? id : undefined;
-}
-
-function originOf({ headers, socket }: HttpRequest): string {
-  const scheme = "encrypted" in socket ? "https" : "http";
-  const authority = headers[":authority"] ?? headers.host;
-  return `${scheme}://${typeof authority === "string" ? authority : "localhost"}`;
+function grpcAddressOf(
+  { publicUrl, grpcAddress }: A2aSiteOptions,
+  origin: string,
+): string | undefined {
+  if (grpcAddress !== undefined) return grpcAddress === "off" ? undefined : grpcAddress;
+  // What is in front of the gateway may not forward gRPC.
+  return publicUrl === undefined ? hostAndPort(origin) : undefined;
 }
 
 /** Returns the answer to a request that reaches no operation of an agent. Its body is an error of JSON-RPC. */

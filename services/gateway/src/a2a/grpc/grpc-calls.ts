@@ -1,0 +1,176 @@
+import { constants } from "node:http2";
+import { RequestMalformedError } from "@a2a-js/sdk/errors";
+import type {
+  ConnectError,
+  HandlerContext,
+  Interceptor,
+  StreamResponse,
+  UnaryResponse,
+} from "@connectrpc/connect";
+import {
+  Code,
+  createConnectRouter,
+  createContextKey,
+  createContextValues,
+} from "@connectrpc/connect";
+import type { UniversalHandler } from "@connectrpc/connect/protocol";
+import { universalResponseToNodeResponse } from "@connectrpc/connect-node";
+import { A2AService } from "@reeve/contracts/a2a-protocol";
+import { HeldBytes } from "@reeve/platform/rpc/body/held-bytes";
+import { readDeep, requestBody } from "@reeve/platform/rpc/body/request-body";
+import { addressGroup } from "@reeve/platform/rpc/http/address-group";
+import type { HttpRequest, HttpResponse } from "@reeve/platform/rpc/http/http-handler";
+import { defaultLimits } from "@reeve/platform/rpc/server-limits";
+import type { Logger } from "@reeve/platform/telemetry/logger";
+import type { GatewayApi } from "../gateway-api.ts";
+import type { Offer } from "../open-handler.ts";
+import { agentIdPattern, openHandler } from "../open-handler.ts";
+import { grpcErrorOf } from "./grpc-error.ts";
+import { grpcService } from "./grpc-service.ts";
+
+/** What a message may have, as a request of the other bindings. */
+const limits = { ...defaultLimits, requestTimeoutMs: 30_000 };
+/** How many bytes of unfinished requests are held. One network may hold half of them. */
+const maxHeldBytes = 64 * 1024 * 1024;
+const agentId = new RegExp(`^${agentIdPattern}$`);
+
+/** The caller of a request, and the address of the gateway for it. */
+interface Caller {
+  readonly api: GatewayApi;
+  readonly origin: string;
+}
+
+const callerKey = createContextKey<Caller | undefined>(undefined, { description: "A2A caller" });
+
+/** Answers a gRPC request at a path. */
+export type GrpcCalls = (request: HttpRequest, response: HttpResponse, caller: Caller) => void;
+
+/** Serves the operations of A2A over gRPC, for the agents of an offer. */
+export function grpcCalls(offer: Offer, log: Logger): GrpcCalls {
+  const router = createConnectRouter({
+    connect: false,
+    grpcWeb: false,
+    readMaxBytes: limits.maxMessageBytes,
+    binaryOptions: readDeep,
+    interceptors: [errorsOfA2A(log)],
+    // Before the body is read: it authenticates the caller.
+    requestGate: async ({ values, signal, requestHeader }) => {
+      try {
+        await values.get(callerKey)?.api.identity.getCaller({}, { signal });
+      } catch (error) {
+        throw grpcErrorOf(error, requestHeader);
+      }
+    },
+  });
+  router.service(
+    A2AService,
+    grpcService(async (tenant, context) => {
+      const { handler } = await openHandler(offer, {
+        ...callerOf(context),
+        agentId: named(tenant),
+        signal: context.signal,
+      });
+      return handler;
+    }),
+  );
+  const handlers = new Map(router.handlers.map((handler) => [handler.requestPath, handler]));
+  const held = new HeldBytes(maxHeldBytes);
+  return (request, response, caller) => {
+    const handler = handlers.get(request.url ?? "");
+    const answered =
+      handler === undefined
+        ? universalResponseToNodeResponse({ status: 404 }, response)
+        : answer(handler, { request, response, caller, held });
+    answered.catch((error: unknown) => {
+      log.debug({ err: error, path: request.url }, "an A2A client disconnected");
+      if ("stream" in response) response.stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+      else response.destroy();
+    });
+  };
+}
+
+interface Exchange {
+  readonly request: HttpRequest;
+  readonly response: HttpResponse;
+  readonly caller: Caller;
+  readonly held: HeldBytes;
+}
+
+async function answer(
+  handler: UniversalHandler,
+  { request, response, caller, held }: Exchange,
+): Promise<void> {
+  const closed = new AbortController();
+  const account = held.open(() => addressGroup(request.socket.remoteAddress ?? ""));
+  response.once("close", () => {
+    account.release();
+    closed.abort(new DOMException("the client left", "AbortError"));
+  });
+  const schema = handler.method.input;
+  const options = { request, schema, isStream: false, limits, held: account };
+  const { header, chunks } = requestBody(headersOf(request), options);
+  const answered = await handler({
+    httpVersion: request.httpVersion,
+    method: request.method ?? "",
+    url: new URL(request.url ?? "", "http://reeve.invalid").href,
+    header,
+    body: chunks,
+    signal: closed.signal,
+    contextValues: createContextValues().set(callerKey, caller),
+  });
+  await universalResponseToNodeResponse(answered, response);
+}
+
+function callerOf({ values }: HandlerContext): Caller {
+  const caller = values.get(callerKey);
+  if (caller === undefined) throw new Error("the request has no caller");
+  return caller;
+}
+
+function named(tenant: string): string {
+  if (agentId.test(tenant)) return tenant;
+  const message = `tenant "${tenant.slice(0, 100)}" names no agent; set it to the tenant of the GRPC interface in the agent card`;
+  throw new RequestMalformedError({ message });
+}
+
+/** Gives errors the form of the gRPC binding. */
+function errorsOfA2A(log: Logger): Interceptor {
+  return (next) => async (request) => {
+    const { header, method, signal } = request;
+    const mapped = (error: unknown) => {
+      const status = grpcErrorOf(error, header);
+      if (status.code === Code.Internal && !signal.aborted)
+        log.error({ err: error, method: method.name }, "an A2A request failed");
+      return status;
+    };
+    try {
+      const response = await next(request);
+      return response.stream ? withErrors(response, mapped) : response;
+    } catch (error) {
+      throw mapped(error);
+    }
+  };
+}
+
+function withErrors(
+  response: StreamResponse,
+  mapped: (error: unknown) => ConnectError,
+): UnaryResponse | StreamResponse {
+  async function* messages() {
+    try {
+      yield* response.message;
+    } catch (error) {
+      throw mapped(error);
+    }
+  }
+  return { ...response, message: messages() };
+}
+
+function headersOf({ headers: given }: HttpRequest): Headers {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(given)) {
+    if (value === undefined || name.startsWith(":")) continue;
+    for (const each of Array.isArray(value) ? value : [value]) headers.append(name, each);
+  }
+  return headers;
+}
