@@ -3,6 +3,7 @@ import { TaskState, verifyAgentCardSignature } from "@a2a-js/sdk";
 import { LegacyJsonRpcTransport } from "@a2a-js/sdk/compat/v0_3/client";
 import type { JWK } from "jose";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { describeA2AOverGrpc } from "./parts/a2a-grpc.ts";
 import { describeRemoteAgents } from "./parts/remote-agents.ts";
 import { openA2AClient, post } from "./support/a2a/a2a-client.ts";
 import type { A2ADeployment } from "./support/a2a/a2a-deployment.ts";
@@ -160,7 +161,7 @@ describe("an agent", () => {
     }
   });
 
-  test.each(["JSONRPC", "HTTP+JSON"])(
+  test.each(["JSONRPC", "HTTP+JSON", "GRPC"])(
     "notifies receivers of its tasks over %s",
     async (binding) => {
       const { receiver } = offered;
@@ -295,3 +296,5 @@ describe("an agent at an endpoint", () => {
     () => offered.models,
   );
 });
+
+describeA2AOverGrpc(() => deployment);

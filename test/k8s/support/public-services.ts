@@ -1,3 +1,4 @@
+import { A2AService } from "@reeve/contracts/a2a-protocol";
 import { IdentityService } from "@reeve/contracts/identity";
 import { AgentService, ModelService } from "@reeve/contracts/agent";
 import { ApprovalService } from "@reeve/contracts/approval";
@@ -40,5 +41,5 @@ export const publicServices: readonly string[] = [
   .map(({ typeName }) => typeName)
   .toSorted();
 
-/** The addresses of plain HTTP that need no client of the API: webhooks of triggers, and agents that are offered through A2A. */
-export const publicPaths: readonly string[] = ["v1/hooks", "a2a"];
+/** The addresses that need no client of the API: webhooks of triggers, and agents that are offered through A2A, over HTTP and gRPC. */
+export const publicPaths: readonly string[] = ["v1/hooks", "a2a", A2AService.typeName];

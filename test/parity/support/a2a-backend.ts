@@ -9,12 +9,16 @@ import type { Run, RunEvent } from "@reeve/contracts/run";
 import type { LocalDecision } from "@reeve/local/decide-approvals";
 import { runAgent } from "@reeve/local/run-agent";
 import { createLogger } from "@reeve/platform/telemetry/logger";
+import type { OpenedRemoteAgents } from "@reeve/runtime/remote-agents";
 import { openRemoteAgents } from "@reeve/runtime/remote-agents";
 import type { Asked, Played } from "../../support/playing-server.ts";
 import { startPlayingServer } from "../../support/playing-server.ts";
 import type { Decided, People, Scenario } from "./backend.ts";
 import { commonTools, mcpServers, playing, silent } from "./backend.ts";
 import { pluginsFile } from "./plugin-scenarios.ts";
+
+/** How the deployment is called. */
+export type Binding = "JSONRPC" | "GRPC";
 
 /** A run that another deployment executed through A2A. */
 export interface RemoteRun {
@@ -28,8 +32,8 @@ export interface RemoteRun {
 
 /** A deployment that offers agents through A2A, and this process, which calls them. */
 export interface A2aBackend extends AsyncDisposable {
-  /** Executes a scenario at the deployment, and returns what the caller and the deployment recorded. */
-  run(scenario: Scenario): Promise<RemoteRun>;
+  /** Executes a scenario at the deployment over a binding, and returns what the caller and the deployment recorded. Default: JSONRPC. */
+  run(scenario: Scenario, binding?: Binding): Promise<RemoteRun>;
   /** Tries to start a run of an agent elsewhere, and returns the error with which it is refused. */
   refuse(spec: object, created: object): unknown;
 }
@@ -56,12 +60,15 @@ export async function a2aBackend(): Promise<A2aBackend> {
   const embedded = opening.use(await startEmbedded(options, never));
   await embedded.offersAll;
   const reeve = opening.use(openConnection({ address: embedded.url, token: embedded.token }));
-  const remotes = join(folder, "remotes.yaml");
-  const entry = `{ name: there, url: "${embedded.url}/a2a/", token_env: THERE, allow_addresses: [127.0.0.1] }`;
-  writeFileSync(remotes, `remotes:\n  - ${entry}\n`);
-  const remoteAgents = await openRemoteAgents(remotes, { THERE: embedded.token }, never);
-  if (remoteAgents === undefined) throw new Error("no agents may be called");
-  opening.use(remoteAgents);
+  const openCaller = async (binding: Binding): Promise<OpenedRemoteAgents> => {
+    const file = join(folder, `${binding}.yaml`);
+    const entry = `{ name: there, url: "${embedded.url}/a2a/", grpc: ["${embedded.url}"], binding: ${binding}, token_env: THERE, allow_addresses: [127.0.0.1] }`;
+    writeFileSync(file, `remotes:\n  - ${entry}\n`);
+    const opened = await openRemoteAgents(file, { THERE: embedded.token }, never);
+    if (opened === undefined) throw new Error("no agents may be called");
+    return opening.use(opened);
+  };
+  const callers = { JSONRPC: await openCaller("JSONRPC"), GRPC: await openCaller("GRPC") };
   const resources = opening.move();
   let agents = 0;
 
@@ -82,7 +89,7 @@ export async function a2aBackend(): Promise<A2aBackend> {
   }
 
   return {
-    async run(scenario) {
+    async run(scenario, binding = "JSONRPC") {
       play = playing(scenario);
       const id = `agent-${++agents}`;
       const common = { id, name: id, model: "openai:played", allowedToolPatterns: commonTools };
@@ -103,7 +110,7 @@ export async function a2aBackend(): Promise<A2aBackend> {
       const endpoint = { url: `${embedded.url}/a2a/agents/${id}`, protocol: "a2a" };
       const run = runAgent({ id, name: id, endpoint }, "go", {
         providers: [],
-        remoteAgents,
+        remoteAgents: callers[binding],
         signal: ending.signal,
         decide: ({ approvalId }) => questionOf(approvalId).promise,
       });
@@ -134,7 +141,12 @@ export async function a2aBackend(): Promise<A2aBackend> {
     refuse(spec, created) {
       const agent = { id: "far", name: "far", endpoint: { url: embedded.url }, ...spec };
       try {
-        runAgent(agent, "go", { providers: [], remoteAgents, signal: never, created });
+        runAgent(agent, "go", {
+          providers: [],
+          remoteAgents: callers.JSONRPC,
+          signal: never,
+          created,
+        });
       } catch (error) {
         return error;
       }

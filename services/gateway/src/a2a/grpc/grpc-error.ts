@@ -11,8 +11,9 @@ import { a2aErrorOf, RefusedError } from "../a2a-error.ts";
 const codes: Readonly<Record<string, Code>> = {
   TASK_NOT_FOUND: Code.NotFound,
   CONTENT_TYPE_NOT_SUPPORTED: Code.InvalidArgument,
-  REQUEST_MALFORMED: Code.InvalidArgument,
+  INVALID_PARAMS: Code.InvalidArgument,
   INVALID_AGENT_RESPONSE: Code.Internal,
+  INTERNAL_ERROR: Code.Internal,
 };
 const maxMessage = 2_000;
 const maxValue = 512;
