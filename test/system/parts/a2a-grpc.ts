@@ -2,7 +2,9 @@ import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { A2AService, Role, TaskState } from "@reeve/contracts/a2a-protocol";
 import { ErrorInfoSchema } from "@reeve/contracts/error-details";
-import { describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
+import { addressOf } from "../support/a2a/a2a-deployment.ts";
+import { preparePythonGrpcClient } from "../support/a2a/python-grpc-client.ts";
 import type { Deployment } from "../support/deployment.ts";
 
 /** Tests the gRPC binding of the agents `helper`, which is offered, and `hidden`, which is not. */
@@ -83,6 +85,32 @@ export function describeA2AOverGrpc(deployment: () => Deployment): void {
       const client = clientWith(authorized());
       const read = client.getTask({ tenant: "helper", id: "run_00000000000000000000000000" });
       expect(await refusalOf(read)).toEqual(["NotFound", "TASK_NOT_FOUND"]);
+    });
+  });
+
+  describe("the client of the A2A project for Python", () => {
+    let installing: ReturnType<typeof preparePythonGrpcClient>;
+
+    beforeAll(() => {
+      installing = preparePythonGrpcClient();
+      // Awaited in the test.
+      installing.catch(() => undefined);
+    });
+
+    // Requirement: RES-3
+    test("streams, reads, continues, and cancels tasks over gRPC", async ({ skip }) => {
+      const client = await installing;
+      if (client.kind === "missing") return skip(client.reason);
+      const { token } = deployment();
+      expect(await client.drive(addressOf(deployment(), "helper"), token)).toEqual({
+        last_state: "TASK_STATE_COMPLETED",
+        text: expect.stringMatching(/^It says: .*milk/s),
+        reads_the_same: true,
+        same_task: true,
+        canceled: "TASK_STATE_CANCELED",
+        again: "TaskNotCancelableError",
+        unknown: "TaskNotFoundError",
+      });
     });
   });
 
