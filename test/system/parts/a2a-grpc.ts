@@ -22,19 +22,6 @@ export function describeA2AOverGrpc(deployment: () => Deployment): void {
     return createClient(A2AService, transport);
   };
   const authorized = (token = deployment().token) => ({ authorization: `Bearer ${token}` });
-  const saying = (text: string, messageId = crypto.randomUUID()) => ({
-    tenant: "helper",
-    message: {
-      messageId,
-      role: Role.USER,
-      parts: [{ content: { case: "text", value: text } as const }],
-    },
-  });
-  const refusalOf = async (answer: Promise<unknown>) => {
-    const error = ConnectError.from(await answer.catch((cause: unknown) => cause));
-    return [Code[error.code], error.findDetails(ErrorInfoSchema)[0]?.reason];
-  };
-
   // Requirement: RES-3
   describe("the gRPC binding refuses", () => {
     test.each<readonly [string, Readonly<Record<string, string>>, object, readonly string[]]>([
@@ -140,3 +127,15 @@ export function describeA2AOverGrpc(deployment: () => Deployment): void {
 
 /** Stands for the headers of a caller with a token of the deployment, which is not known yet. */
 const authorizedLater = { later: "" };
+
+function saying(text: string) {
+  const parts = [{ content: { case: "text", value: text } as const }];
+  const message = { messageId: crypto.randomUUID(), role: Role.USER, parts };
+  return { tenant: "helper", message };
+}
+
+/** Returns the code and the reason with which a call is refused. */
+async function refusalOf(answer: Promise<unknown>) {
+  const error = ConnectError.from(await answer.catch((cause: unknown) => cause));
+  return [Code[error.code], error.findDetails(ErrorInfoSchema)[0]?.reason];
+}
