@@ -9,10 +9,22 @@ export function requestOrigin(request: HttpRequest, publicUrl: string | undefine
   return `${scheme}://${typeof authority === "string" ? authority : "localhost"}`;
 }
 
-/** Returns the host and port of an origin, in the form of gRPC. Undefined: it has none. */
-export function hostAndPort(origin: string): string | undefined {
-  if (!URL.canParse(origin)) return undefined;
+/** The settings that decide which address a card names for gRPC. */
+interface GrpcPlace {
+  readonly publicUrl: string | undefined;
+  /** `host:port`, or `off`. Undefined: the host of the request, and none if there is a `publicUrl`. */
+  readonly grpcAddress: string | undefined;
+}
+
+/** Returns the address that cards name for gRPC, as `host:port`. `origin` is the one of the request. Undefined: they name none. */
+export function grpcAddressOf(
+  { publicUrl, grpcAddress }: GrpcPlace,
+  origin: string,
+): string | undefined {
+  if (grpcAddress !== undefined) return grpcAddress === "off" ? undefined : grpcAddress;
+  // What is in front of the gateway may not forward gRPC.
+  if (publicUrl !== undefined || !URL.canParse(origin)) return undefined;
   const { hostname, port, protocol } = new URL(origin);
-  const usual = protocol === "https:" ? "443" : "80";
-  return `${hostname}:${port === "" ? usual : port}`;
+  const ofScheme = protocol === "https:" ? "443" : "80";
+  return `${hostname}:${port === "" ? ofScheme : port}`;
 }

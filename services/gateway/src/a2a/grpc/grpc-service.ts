@@ -20,7 +20,7 @@ import { RequestMalformedError } from "@a2a-js/sdk/errors";
 import type { DescMessage, JsonValue, MessageShape } from "@bufbuild/protobuf";
 import { fromJson, toJson } from "@bufbuild/protobuf";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
-import { A2AService } from "@reeve/contracts/a2a-protocol";
+import type { A2AService } from "@reeve/contracts/a2a-protocol";
 import * as wire from "@reeve/contracts/a2a-protocol";
 import { assertVersion } from "../http/json-rpc.ts";
 import type { RequestHandler } from "../request-handler.ts";

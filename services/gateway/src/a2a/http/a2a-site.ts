@@ -15,7 +15,7 @@ import { gatewayApi } from "../gateway-api.ts";
 import type { GrpcCalls } from "../grpc/grpc-calls.ts";
 import type { Offer } from "../open-handler.ts";
 import { agentIdPattern, filesPrefix, openHandler } from "../open-handler.ts";
-import { hostAndPort, requestOrigin } from "../request-origin.ts";
+import { grpcAddressOf, requestOrigin } from "../request-origin.ts";
 import type { CardSigner } from "../sign-card.ts";
 import { jsonAnswer } from "./answers.ts";
 import { answerJsonRpc } from "./json-rpc.ts";
@@ -27,7 +27,7 @@ import { sendFile } from "./send-file.ts";
 export interface A2aSiteOptions extends Pick<Offer, "exposure" | "pushes"> {
   /** The address under which clients reach the gateway. Undefined: the one of each request. */
   readonly publicUrl: string | undefined;
-  /** The address that cards name for gRPC, as `host:port`, or `off`. Undefined: the host of each request, and none if there is a `publicUrl`. */
+  /** The address that cards name for gRPC, see `grpcAddressOf`. */
   readonly grpcAddress: string | undefined;
   /** Undefined: agent cards are not signed. */
   readonly signer: CardSigner | undefined;
@@ -60,7 +60,12 @@ export function a2aSite(options: A2aSiteOptions): ApiSite {
       const caller = { api: gatewayApi(openApi()), origin };
       // Most gateways are never called over gRPC.
       grpc ??= import("../grpc/grpc-calls.ts").then(({ grpcCalls }) => grpcCalls(offer, log));
-      void grpc.then((answerCall) => answerCall(request, response, caller));
+      grpc
+        .then((answerCall) => answerCall(request, response, caller))
+        .catch((error: unknown) => {
+          log.error({ err: error, path }, "an A2A request failed");
+          response.destroy();
+        });
       return true;
     }
     const [, agentId, rest = ""] = addressPattern.exec(path) ?? [];
@@ -136,15 +141,6 @@ interface Exchange {
     readonly origin: string;
   };
   readonly signal: AbortSignal;
-}
-
-function grpcAddressOf(
-  { publicUrl, grpcAddress }: A2aSiteOptions,
-  origin: string,
-): string | undefined {
-  if (grpcAddress !== undefined) return grpcAddress === "off" ? undefined : grpcAddress;
-  // What is in front of the gateway may not forward gRPC.
-  return publicUrl === undefined ? hostAndPort(origin) : undefined;
 }
 
 /** Returns the answer to a request that reaches no operation of an agent. Its body is an error of JSON-RPC. */

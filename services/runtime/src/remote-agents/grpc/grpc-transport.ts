@@ -33,6 +33,9 @@ const maxAnswerBytes = 32 * 1024 * 1024;
 /** The maximum size of one message of a stream, as that of an event of the other bindings. */
 const maxEventBytes = 4 * 1024 * 1024;
 
+/** Each level of data is three levels of messages. */
+const binaryOptions = { recursionLimit: 1_000 };
+
 /** The messages of the SDK and those of the contract have the same form as JSON. */
 interface Codec<Message> {
   toJSON(message: Message): unknown;
@@ -54,7 +57,7 @@ export class GrpcTransport implements Transport {
   constructor(session: GrpcSession, token: string | undefined) {
     const { authority: baseUrl } = session;
     // What is not compressed cannot grow.
-    const common = { baseUrl, sessionManager: session, acceptCompression: [] };
+    const common = { baseUrl, sessionManager: session, acceptCompression: [], binaryOptions };
     this.#origin = baseUrl;
     this.#token = token;
     this.#unaryCalls = createGrpcTransport({ ...common, readMaxBytes: maxAnswerBytes });
