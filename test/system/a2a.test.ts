@@ -4,6 +4,7 @@ import { LegacyJsonRpcTransport } from "@a2a-js/sdk/compat/v0_3/client";
 import type { JWK } from "jose";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { describeA2AOverGrpc } from "./parts/a2a-grpc.ts";
+import { describePythonClient } from "./parts/python-a2a-client.ts";
 import { describeRemoteAgents } from "./parts/remote-agents.ts";
 import { openA2AClient, post } from "./support/a2a/a2a-client.ts";
 import type { A2ADeployment } from "./support/a2a/a2a-deployment.ts";
@@ -298,3 +299,7 @@ describe("an agent at an endpoint", () => {
 });
 
 describeA2AOverGrpc(() => deployment);
+
+describe("the client of the A2A project for Python", () => {
+  describePythonClient(() => deployment);
+});

@@ -66,6 +66,20 @@ test("a card that is signed with a key of its entry is accepted, and every other
 });
 
 // Requirement: RES-3
+test("a signature may leave out the security schemes; one that has them protects them", async () => {
+  const scheme = { scheme: "Bearer", bearerFormat: "", description: "" };
+  const httpAuth = { scheme: { $case: "httpAuthSecurityScheme", value: scheme } } as const;
+  const plain = { ...cardAt(url, true), securitySchemes: { bearer: httpAuth } };
+  const signer = generateAgentCardSignature(key, { alg: "ES256", kid: "k", typ: "JOSE" });
+  const cardKeys = [own];
+  await read(await signer(plain), { cardKeys });
+  const { signatures } = await signer(AgentCard.toJSON(plain) as AgentCard);
+  await read({ ...plain, signatures }, { cardKeys });
+  const changed = { ...plain, securitySchemes: { other: httpAuth }, signatures };
+  await expect(read(changed, { cardKeys })).rejects.toThrow("no valid signature");
+});
+
+// Requirement: RES-3
 test("without keys of its entry, a signature is checked with those that it names below the entry", async () => {
   const jku = `${url}jwks.json`;
   await read(await sign(key, jku));

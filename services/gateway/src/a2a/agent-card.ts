@@ -84,7 +84,8 @@ function skillOf({
     id,
     name,
     description: description || name,
-    tags: [...tags],
+    // The protocol requires a tag.
+    tags: tags.length > 0 ? [...tags] : [id],
     examples: [...examples],
     inputModes: [],
     outputModes: [],

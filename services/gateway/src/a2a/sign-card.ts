@@ -1,7 +1,7 @@
 import type { KeyObject } from "node:crypto";
 import { createPrivateKey, createPublicKey } from "node:crypto";
-import type { AgentCard } from "@a2a-js/sdk";
-import { generateAgentCardSignature } from "@a2a-js/sdk";
+import type { AgentCardSignature } from "@a2a-js/sdk";
+import { AgentCard, generateAgentCardSignature } from "@a2a-js/sdk";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 import { watchFiles } from "@reeve/platform/process/watch-files";
@@ -11,7 +11,7 @@ import { calculateJwkThumbprint, exportJWK } from "jose";
 
 /** Signs agent cards. */
 export interface CardSigner {
-  /** Returns a card with a signature, whose header names the address of the public key. */
+  /** Returns a card with signatures, whose headers name the address of the public key. */
   sign(card: AgentCard, keysUrl: string): Promise<AgentCard>;
   /** Returns the public key as a set of keys (JWKS). */
   keys(): Promise<{ readonly keys: readonly JWK[] }>;
@@ -38,10 +38,25 @@ export function openCardSigner(
     async sign(card, jku) {
       const { key, alg } = watched.current;
       const { kid = "" } = await publicKeyOf(watched.current);
-      return await generateAgentCardSignature(key, { alg, kid, typ: "JOSE", jku })(card);
+      const signer = generateAgentCardSignature(key, { alg, kid, typ: "JOSE", jku });
+      return { ...card, signatures: await signaturesOf(card, signer) };
     },
     keys: async () => ({ keys: [await publicKeyOf(watched.current)] }),
   };
+}
+
+/**
+ * Returns a signature of the whole card, and one for clients that leave the security schemes out of what they verify, as the A2A
+ * project's client for JavaScript does. A client accepts a card if one of its signatures is valid.
+ */
+async function signaturesOf(
+  card: AgentCard,
+  sign: (card: AgentCard) => Promise<AgentCard>,
+): Promise<AgentCardSignature[]> {
+  const partial = await sign({ ...card, securitySchemes: {} });
+  // The library canonicalizes JSON completely, but drops the schemes from its own form of a card.
+  const whole = await sign(AgentCard.toJSON(card) as AgentCard);
+  return [...partial.signatures, ...whole.signatures];
 }
 
 interface CardKey {

@@ -109,8 +109,9 @@ async function openClient(
     );
   }
   const text = await limited(response, maxCardBytes).text();
-  const card = new DefaultAgentCardResolver().normalizeAgentCard(cardIn(text, address));
-  await verifyCard(card, remote, fetchImpl, until);
+  const read = cardIn(text, address);
+  await verifyCard(read, remote, fetchImpl, until);
+  const card = new DefaultAgentCardResolver().normalizeAgentCard(read);
   const supportedInterfaces = usableInterfaces(card, remote, address);
   const transports = [
     new JsonRpcTransportFactory({ fetchImpl }),

@@ -1,5 +1,4 @@
-import type { AgentCard } from "@a2a-js/sdk";
-import { canonicalizeAgentCard } from "@a2a-js/sdk";
+import { AgentCard, canonicalizeAgentCard } from "@a2a-js/sdk";
 import { ModelFailure } from "@reeve/engine/ports/model-provider";
 import type { JWK } from "jose";
 import { base64url, decodeProtectedHeader, flattenedVerify } from "jose";
@@ -14,20 +13,23 @@ const maxKeysBytes = 64 * 1024;
 const maxSignatures = 10;
 
 /**
- * Checks the signatures of a card. The keys are those of the operator's entry: then the card must have a valid signature. Without them, they
+ * Checks the signatures of a card in JSON. The keys are those of the operator's entry: then the card must have a valid signature. Without them, they
  * are those at an address that the signature names and the entry permits; a card whose signatures name no such address counts as one
  * without signatures. Throws a ModelFailure for a card that is not, or not validly, signed.
  */
 export async function verifyCard(
-  card: AgentCard,
+  card: object,
   { name, prefix, cardKeys }: Pick<Remote, "name" | "prefix" | "cardKeys">,
   fetchImpl: typeof globalThis.fetch,
   signal: AbortSignal,
 ): Promise<void> {
-  // A card without the field has no default.
-  const signatures = card.signatures ?? [];
+  const { signatures, ...signed } = AgentCard.fromJSON(card);
   if (cardKeys === undefined && signatures.length === 0) return;
-  const payload = base64url.encode(new TextEncoder().encode(canonicalizeAgentCard(card)));
+  // Of the whole card, and of the card without its security schemes, because the A2A project's library for JavaScript signs that. Nothing
+  // here depends on the schemes: the operator's entry names the credential.
+  const partial = { ...signed, signatures: [], securitySchemes: {} };
+  // The parameter has the form of the library, which canonicalizes JSON completely.
+  const payloads = [card as AgentCard, partial].map(payloadOf);
   let isChecked = cardKeys !== undefined;
   for (const { header, ...given } of signatures.slice(0, maxSignatures)) {
     const signature = { ...given, ...(header && { header }) };
@@ -37,11 +39,13 @@ export async function verifyCard(
     isChecked = true;
     const keys = cardKeys ?? (await readKeys(jku ?? "", fetchImpl, signal));
     const own = keys.filter((key) => kid === undefined || key.kid === undefined || key.kid === kid);
-    for (const key of own) {
-      const verified = await flattenedVerify({ ...signature, payload }, key, { algorithms }).catch(
-        () => undefined,
-      );
-      if (verified !== undefined) return;
+    for (const payload of payloads) {
+      for (const key of own) {
+        const verified = await flattenedVerify({ ...signature, payload }, key, {
+          algorithms,
+        }).catch(() => undefined);
+        if (verified !== undefined) return;
+      }
     }
   }
   if (!isChecked) return;
@@ -50,6 +54,10 @@ export async function verifyCard(
       ? "has no signature, which card_keys of its entry requires"
       : "has no valid signature: it was changed, or is signed with another key";
   throw new ModelFailure("refused", `the agent card of the remote ${name} ${problem}`);
+}
+
+function payloadOf(card: AgentCard): string {
+  return base64url.encode(new TextEncoder().encode(canonicalizeAgentCard(card)));
 }
 
 function headerOf(signature: { readonly protected: string }) {
