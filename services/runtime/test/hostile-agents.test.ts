@@ -1,5 +1,6 @@
 import type { StreamResponse } from "@a2a-js/sdk";
 import { TaskState } from "@a2a-js/sdk";
+import { usageExtension } from "@reeve/agent/resolve/remote-usage";
 import { afterEach, describe, expect, test } from "vitest";
 import { RemoteTurn } from "../src/remote-agents/remote-turn.ts";
 import type { AgentServer, Intercept } from "./support/agent-server.ts";
@@ -223,4 +224,31 @@ test("nothing after the end of a task counts", () => {
   const { end } = turn;
   expect(turn.take(updateTo(TaskState.TASK_STATE_FAILED))).toEqual([]);
   expect(turn.end).toBe(end);
+});
+
+// Requirement: RES-7
+test.each(["TASK_STATE_FAILED", "TASK_STATE_CANCELED", "TASK_STATE_REJECTED"])(
+  "a task that ends as %s has used what it reports, without what earlier turns have counted",
+  async (state) => {
+    const used = { inputTokens: 100, outputTokens: 20, cachedInputTokens: 60, costUsd: 0.25 };
+    const ended = statusOf(state).statusUpdate;
+    const statusUpdate = { ...ended, metadata: { [usageExtension]: used } };
+    const server = await hostile(streaming([working, { statusUpdate }]));
+    const remotes = [remoteAt(server.url)];
+    const failure = await failureOf(ask(remotes, requestTo(server.url, [user("x")])));
+    expect(failure).toMatchObject({ reason: "refused", usage: used });
+    const counted = { ...used, inputTokens: 90, cacheWriteInputTokens: 0, costUsd: 0.2 };
+    const before = { url: server.url, contextId: "c", used: { taskId: "t", usage: counted } };
+    const verbatim = { role: "verbatim", messageJson: json(before), format: "a2a" } as const;
+    const messages = [user("x"), verbatim, user("y")];
+    const later = await failureOf(ask(remotes, requestTo(server.url, messages)));
+    expect(later.usage).toMatchObject({ inputTokens: 10, outputTokens: 0 });
+    expect(later.usage?.costUsd).toBeCloseTo(0.05);
+  },
+);
+
+test("a task that failed without a report says nothing of what it used", async () => {
+  const server = await hostile(streaming([working, statusOf("TASK_STATE_FAILED")]));
+  const failure = await failureOf(ask([remoteAt(server.url)], requestTo(server.url, [user("x")])));
+  expect(failure.usage).toBeUndefined();
 });

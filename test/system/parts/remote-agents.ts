@@ -41,6 +41,19 @@ export function describeRemoteAgents(
     }
   });
 
+  // Requirement: RES-7
+  test("charges the caller what a task has used that failed", async () => {
+    const runId = await start(deployment(), "far-short", "todo");
+    await watchToEnd(deployment(), runId);
+    const { run } = await deployment().reeve.runs.getRun({ runId });
+    const { runs } = await deployment().reeve.runs.listRuns({ filter: { agentId: "short" } });
+    const [there] = runs;
+    expect([run?.status, there?.status]).toEqual([RunStatus.ERROR, RunStatus.ERROR]);
+    const { inputTokens, outputTokens } = there?.cost ?? {};
+    expect(inputTokens).toBeGreaterThan(0);
+    expect(run?.cost).toMatchObject({ inputTokens, outputTokens });
+  });
+
   // Requirement: RES-3, RES-7, CAN-3
   test("is canceled with the run of the caller", async () => {
     const runId = await start(deployment(), "lead", "delegate hang");

@@ -139,6 +139,30 @@ test("the log says whether the answer of a failed call had begun", async () => {
   expect(failed).toEqual([false, true]);
 });
 
+test("a failed call is charged what its provider reports, unless another attempt follows", async () => {
+  const usage = {
+    inputTokens: 100,
+    outputTokens: 20,
+    cachedInputTokens: 60,
+    cacheWriteInputTokens: 0,
+    reasoningTokens: 0,
+    costUsd: 0.25,
+  };
+  const run = new DelayedRun(
+    new ModelFailure("unavailable", "cut", { retryAfterMs: 1, usage }),
+    new ModelFailure("refused", "the task failed", { usage }),
+  );
+  await run.bench.create();
+  await run.drive("w1");
+  const events = await run.bench.events();
+  expectWhole(events, RunStatus.ERROR);
+  expect(runOf(foldHead(emptyHead, events)).cost).toMatchObject({
+    llmCalls: 2,
+    inputTokens: 100,
+    costUsd: 0.25,
+  });
+});
+
 test("a run that waits for a few seconds stays with its worker", async () => {
   const run = new DelayedRun(asking(2_000));
   await run.bench.create();

@@ -5,7 +5,11 @@ import { ModelCallPurpose } from "@reeve/contracts/run";
 import type { Fact, Scope } from "../domain/state/fact.ts";
 import { bytesOf, fact, textPart } from "../domain/state/fact.ts";
 import type { ReceivedTurn } from "../domain/model/model-turn-facts.ts";
-import { modelTurnFacts, summaryFacts } from "../domain/model/model-turn-facts.ts";
+import {
+  failedUsageFacts,
+  modelTurnFacts,
+  summaryFacts,
+} from "../domain/model/model-turn-facts.ts";
 import { modelOf } from "../domain/model/model-of.ts";
 import type { AfterFailure } from "../domain/model/after-failure.ts";
 import { afterFailure } from "../domain/model/after-failure.ts";
@@ -36,7 +40,8 @@ export async function* callModel(
 ): AsyncIterable<readonly Fact[]> {
   const frame = frameOf(state, frameId);
   const isSummary = call.purpose === ModelCallPurpose.SUMMARY;
-  const provider = modelOf(state, frame)?.provider ?? "";
+  const model = modelOf(state, frame);
+  const provider = model?.provider ?? "";
   const guards = isSummary ? [] : holdingGuards(state, frame);
   let answerBegan = false;
   let remoteTaskId = frame.remote?.taskId;
@@ -100,7 +105,10 @@ export async function* callModel(
       const tenant = ownerOf(state)?.tenant ?? "";
       await cancelRemoteTasks([{ tenant, ...open }], ports, signal);
     }
+    // An attempt that follows may report the same usage again, as a part of its own.
+    const isCharged = model !== undefined && !isRepeated;
     yield [
+      ...(isCharged ? failedUsageFacts(scope, model, error.usage) : []),
       fact(scope, {
         case: "modelCallFailed",
         value: {

@@ -1,5 +1,5 @@
 import type { ModelSpec, ProviderDescriptor } from "@reeve/contracts/agent";
-import type { ModelTurn, RenderedRequest } from "../domain/model/model.ts";
+import type { ModelTurn, ModelUsage, RenderedRequest } from "../domain/model/model.ts";
 
 import type { MediaGenerator } from "./media-generator.ts";
 import type { RequestOwner } from "./request-owner.ts";
@@ -118,6 +118,8 @@ export interface ModelFailureOptions extends ErrorOptions {
   readonly answerBegan?: boolean | undefined;
   /** Default: true, unless the answer began, or the reason is `unavailable` or `malformed`. */
   readonly isUnprocessed?: boolean | undefined;
+  /** Default: the provider does not report it. */
+  readonly usage?: ModelUsage | undefined;
 }
 
 /** Thrown when a model gives no answer. Says why, and whether a retry may help. */
@@ -132,6 +134,8 @@ export class ModelFailure extends Error {
   readonly answerBegan: boolean;
   /** Whether it is certain that the provider did nothing for the request, and bills nothing. */
   readonly isUnprocessed: boolean;
+  /** What the call has used, as the provider reports it. It is charged if no attempt follows. Undefined: it is unknown. */
+  readonly usage: ModelUsage | undefined;
 
   constructor(reason: ModelFailureReason, message: string, options: ModelFailureOptions = {}) {
     super(message, options);
@@ -139,6 +143,7 @@ export class ModelFailure extends Error {
     this.retryAfterMs = options.retryAfterMs;
     this.retryable = options.retryable ?? temporary.has(reason);
     this.answerBegan = options.answerBegan ?? false;
+    this.usage = options.usage;
     this.isUnprocessed =
       options.isUnprocessed ??
       !(this.answerBegan || reason === "unavailable" || reason === "malformed");

@@ -1,4 +1,5 @@
 import { A2AError } from "@a2a-js/sdk/errors";
+import type { ModelUsage } from "@reeve/engine/ports/model-provider";
 import { ModelFailure } from "@reeve/engine/ports/model-provider";
 import { Failure } from "@reeve/platform/failure";
 
@@ -18,6 +19,14 @@ export function remoteFailure(error: unknown, url: string): ModelFailure {
   return error instanceof TypeError || error instanceof DOMException
     ? new ModelFailure("unavailable", says, cause)
     : new ModelFailure("malformed", says, { ...cause, retryable: false });
+}
+
+/** Returns a failure that says what the task has used. */
+export function withUsage(failure: ModelFailure, usage: ModelUsage | undefined): ModelFailure {
+  if (usage === undefined) return failure;
+  const { reason, message, retryAfterMs, retryable, answerBegan, isUnprocessed, cause } = failure;
+  const options = { retryAfterMs, retryable, answerBegan, isUnprocessed, cause, usage };
+  return new ModelFailure(reason, message, options);
 }
 
 /** Returns an error with its causes, at most ten. */

@@ -19,7 +19,7 @@ import { ModelFailure } from "@reeve/engine/ports/model-provider";
 import { sleep } from "@reeve/platform/async/sleep";
 import { TooLargeMessage } from "./grpc/grpc-failure.ts";
 import { SilentAgent } from "./grpc/grpc-sessions.ts";
-import { remoteFailure } from "./remote-failure.ts";
+import { remoteFailure, withUsage } from "./remote-failure.ts";
 import type { RecordedTurn } from "./remote-message.ts";
 import { answeredId, lastTurn, remoteFormat, remoteMessage } from "./remote-message.ts";
 import type { RemoteEnd, RemoteQuestion } from "./remote-turn.ts";
@@ -56,13 +56,17 @@ export function remoteAgentProvider(clients: RemoteClients): ModelProvider {
       const maxMs = Math.ceil(Math.min(maxStepMs, request.remote?.maxMs ?? maxStepMs));
       const deadline = AbortSignal.timeout(maxMs);
       const until = AbortSignal.any([signal, deadline]);
+      const { remote } = request;
+      if (remote === undefined)
+        throw new ModelFailure("invalid", "the request has no place in a run");
+      const turn = new RemoteTurn(remote, answeredId(request));
       try {
-        const remote = await clients.clientFor(request.owner?.tenant ?? "", url, until);
-        yield* followTurn({ ...remote, downloads }, request, until);
+        const agent = await clients.clientFor(request.owner?.tenant ?? "", url, until);
+        yield* followTurn({ ...agent, downloads }, turn, { ...request, remote }, until);
       } catch (error) {
         signal.throwIfAborted();
-        if (deadline.aborted) throw tooSlow(url, maxMs);
-        throw remoteFailure(error, url);
+        const failure = deadline.aborted ? tooSlow(url, maxMs) : remoteFailure(error, url);
+        throw withUsage(failure, usageOf(turn, request));
       }
     },
   };
@@ -73,14 +77,16 @@ function tooSlow(url: string, maxMs: number): ModelFailure {
   return new ModelFailure("malformed", message, { retryable: false });
 }
 
+/** The request of a step, with its place in the work of the agent. */
+type PlacedRequest = ModelRequest & { readonly remote: NonNullable<ModelRequest["remote"]> };
+
 async function* followTurn(
   { client, streams, fetchImpl, downloads }: RemoteClient & FileSource,
-  request: ModelRequest,
+  turn: RemoteTurn,
+  request: PlacedRequest,
   signal: AbortSignal,
 ): AsyncIterable<ModelPart> {
   const { remote } = request;
-  if (remote === undefined) throw new ModelFailure("invalid", "the request has no place in a run");
-  const turn = new RemoteTurn(remote, answeredId(request));
   if (remote.isAccepted) {
     yield* turn.takeTask(await client.getTask({ tenant: "", id: remote.taskId }, { signal }));
     if (turn.end === undefined && streams) {
@@ -89,7 +95,7 @@ async function* followTurn(
     }
   } else {
     try {
-      yield* sendMessage({ client, streams }, turn, { ...request, remote }, signal);
+      yield* sendMessage({ client, streams }, turn, request, signal);
     } catch (error) {
       // An earlier attempt may have answered, and the task has moved on or ended since.
       if (remote.taskId === "" || !(error instanceof A2AError)) throw error;
@@ -113,7 +119,7 @@ async function* followTurn(
 async function* sendMessage(
   { client, streams }: Pick<RemoteClient, "client" | "streams">,
   turn: RemoteTurn,
-  request: ModelRequest & { readonly remote: NonNullable<ModelRequest["remote"]> },
+  request: PlacedRequest,
   signal: AbortSignal,
 ): AsyncIterable<ModelPart> {
   const message = remoteMessage(request, request.remote);

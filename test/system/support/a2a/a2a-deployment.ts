@@ -64,6 +64,8 @@ async function createAgents(deployment: Deployment): Promise<void> {
   });
   await deployment.agent("hidden", { model: "openai:played" });
   await deployment.agent("far", { model: "", endpoint: endpointOf("helper") });
+  await deployment.agent("short", { model: "openai:played", a2a, budgets: { maxLlmCalls: 1 } });
+  await deployment.agent("far-short", { model: "", endpoint: endpointOf("short") });
   await deployment.agent("lost", { model: "", endpoint: endpointOf("nobody") });
   await deployment.agent("lead", { model: "openai:played", delegates: ["far"] });
 }

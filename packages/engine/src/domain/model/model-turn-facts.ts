@@ -71,6 +71,17 @@ export function summaryFacts(
   return [usage, summarized(state, frame, summary, incompleteReasonOf(taken.turn.finishReason))];
 }
 
+/** Returns the fact of what a call without an answer has used. Nothing: its provider reported no possible usage. */
+export function failedUsageFacts(
+  scope: Scope,
+  model: ModelSpec,
+  reported: ModelUsage | undefined,
+): readonly Fact[] {
+  const turn = { model: model.upstreamName, usage: reported };
+  const usage = reportedUsage(turn);
+  return usage === undefined ? [] : [usageFact(scope, { turn, model }, usage)];
+}
+
 /** Returns what a call has used, and its cost if the model has a price. */
 export function chargedUsage(
   taken: Pick<ReceivedTurn, "turn" | "model"> & {
@@ -87,7 +98,11 @@ function chargedCost(usage: ModelUsage, { pricing }: ModelSpec): number | undefi
   return pricing === undefined ? undefined : costOf(usage, pricing);
 }
 
-function usageFact(scope: Scope, { turn, model }: ReceivedTurn, usage: ModelUsage): Fact {
+interface Charged extends Pick<ReceivedTurn, "model"> {
+  readonly turn: Pick<ModelTurn, "model" | "usage">;
+}
+
+function usageFact(scope: Scope, { turn, model }: Charged, usage: ModelUsage): Fact {
   const { costUsd: _, ...tokens } = usage;
   const costUsd = chargedCost(usage, model);
   return fact(scope, {
@@ -127,7 +142,7 @@ const maxCostUsd = 1e6;
  * Returns the usage that the provider reported, unless it is no usage: then the runtime's own count applies. Tokens of the
  * cache are a part of the input, so that their lower price never reduces the cost of other tokens.
  */
-function reportedUsage({ usage }: ModelTurn): ModelUsage | undefined {
+function reportedUsage({ usage }: Pick<ModelTurn, "usage">): ModelUsage | undefined {
   if (usage === undefined) return undefined;
   const { inputTokens, outputTokens, reasoningTokens } = usage;
   const { cachedInputTokens, cacheWriteInputTokens } = usage;
