@@ -7,20 +7,27 @@ import { Watched } from "./takeovers.ts";
 const runsPerKind = 2;
 
 /** Creates the agents of `killOnce`: `streams` streams for 20 s, and `calls` calls a tool that takes 2 s. */
-export async function createTakeoverAgents(cluster: Cluster, signal: AbortSignal): Promise<void> {
+export async function createTakeoverAgents(
+  cluster: Pick<Cluster, "reeve">,
+  signal: AbortSignal,
+): Promise<void> {
   await createAgent(cluster, { id: "streams", model: "openai:paced:1000:20" }, signal);
   const calls = { mcpServers: ["bench"], allowedTools: tools("mcp__bench__rest") };
   await createAgent(cluster, { ...calls, id: "calls", model: "openai:tool-once" }, signal);
 }
 
 /**
- * Kills the worker of one of several runs, and measures how each of its runs continues. On a busy machine, a tool call may have
- * ended before the kill; its run is left out.
+ * Kills the worker of one of several runs of the agents `kinds`, and measures how each of its runs continues. On a busy machine, a
+ * tool call may have ended before the kill; its run is left out.
  */
-export async function killOnce(cluster: Cluster, signal: AbortSignal): Promise<readonly Taken[]> {
+export async function killOnce(
+  cluster: Cluster,
+  signal: AbortSignal,
+  kinds: readonly string[] = ["streams", "calls"],
+): Promise<readonly Taken[]> {
   const end = new AbortController();
   const until = AbortSignal.any([signal, end.signal]);
-  const agents = Array.from({ length: runsPerKind }, () => ["streams", "calls"]).flat();
+  const agents = Array.from({ length: runsPerKind }, () => kinds).flat();
   const runs = await Promise.all(
     agents.map((agentId) => Watched.start(cluster.reeve, agentId, until)),
   );

@@ -4,6 +4,7 @@
  */
 import process from "node:process";
 import { parseArgs } from "node:util";
+import { a2a } from "./benchmarks/executors/a2a.ts";
 import { againstLocal } from "./benchmarks/against-local.ts";
 import { consoleScreens } from "./benchmarks/console.ts";
 import { containers } from "./benchmarks/containers.ts";
@@ -64,6 +65,7 @@ const benchmarks = [
   knowledge,
   shards,
   temporal,
+  a2a,
 ];
 /** The default timeout of a benchmark, and the timeout of all of those together. */
 const defaultMs = 60_000;

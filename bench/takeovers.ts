@@ -131,10 +131,12 @@ export class Watched {
       this.#worker = event.value.worker;
       this.#epoch = event.value.epoch;
       if (this.#epoch === 2) this.#nextAt = now;
-    } else if (event.case === "text" || event.case === "toolCallStarted") {
-      if (this.#epoch === 1) this.#owner.resolve(this.#worker);
     }
-    const isProgress = event.case === "text" || event.case === "toolResult";
+    // The text of an agent at an endpoint is shown as reasoning.
+    const isText = event.case === "text" || event.case === "reasoning";
+    const isUnderWay = isText || event.case === "toolCallStarted";
+    if (isUnderWay && this.#epoch === 1) this.#owner.resolve(this.#worker);
+    const isProgress = isText || event.case === "toolResult";
     if (isProgress && this.#epoch > 1) this.#taken.resolve({ nextAt: this.#nextAt, goesOnAt: now });
   }
 }
