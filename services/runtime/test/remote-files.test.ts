@@ -82,6 +82,28 @@ test.each([
 });
 
 // Requirement: RES-3
+test.each([
+  ["that is unavailable for a moment is taken", 2, "artifact art_"],
+  ["that stays unavailable is named, and the answer is taken without it", Infinity, "503, after 6"],
+])("a file %s", async (_, failures, said) => {
+  let requests = 0;
+  const intercept: Intercept = (request, response, body) => {
+    if (request.url !== "/plan.pdf" || ++requests > failures) {
+      return serving(request, response, body);
+    }
+    response.writeHead(503).end();
+    return true;
+  };
+  const parts: Part[] = [];
+  const server = resources.use(await startAgentServer(answering(parts), { intercept }));
+  parts.push(fileOf(`${server.url}plan.pdf`, "plan.pdf", "application/pdf"));
+  const answer = await ask([remoteAt(server.url)], requestTo(server.url, [user("draw")]));
+  expect(filesIn(answer)).toHaveLength(failures === 2 ? 1 : 0);
+  expect(textIn(answer)).toContain("plan.pdf");
+  expect(textIn(answer)).toContain(said);
+});
+
+// Requirement: RES-3
 test("an answer that names endless files ends as one event of a run can", async () => {
   const address = `http://169.254.169.254/${"x".repeat(5_000)}`;
   const type = `text/plain; x=${"y".repeat(5_000)}`;

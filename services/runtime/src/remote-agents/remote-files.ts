@@ -3,6 +3,8 @@ import { fileNote } from "@reeve/contracts/content/media";
 import type { ModelPart, ModelRequest } from "@reeve/engine/ports/model-provider";
 import { ModelFailure } from "@reeve/engine/ports/model-provider";
 import { KeyedSemaphore } from "@reeve/platform/async/coordination/keyed-semaphore";
+import type { BackoffOptions } from "@reeve/platform/async/retry/backoff";
+import { retry } from "@reeve/platform/async/retry/retry";
 import { artifactIdOf, draftViolations, runFileKey } from "@reeve/jetstream/objects/artifact-draft";
 import { limited } from "./permitted-fetch.ts";
 import { remoteFailure } from "./remote-failure.ts";
@@ -21,7 +23,11 @@ export interface RemoteFile {
 const maxFiles = 20;
 const maxFileBytes = 16 * 2 ** 20;
 const maxBytes = 48 * 2 ** 20;
+/** How long a file may take, with all attempts to read it. */
 const fetchMs = 60_000;
+/** How often a file is read whose address is unavailable, and the delays between the attempts. */
+const maxAttempts = 6;
+export const fileDelays: BackoffOptions = { firstDelayMs: 250, maxDelayMs: 8_000, jitter: 0.5 };
 /** How many files the answer names. */
 const maxNamed = 2 * maxFiles;
 /** How much of an address, and of a reason, the answer has: its text is one event of the run. */
@@ -78,6 +84,8 @@ export interface FileSource {
   readonly fetchImpl: typeof globalThis.fetch;
   /** Bounds the files that are read from addresses at the same time, by tenant. */
   readonly downloads: KeyedSemaphore;
+  /** The delays between attempts to read a file. */
+  readonly delays: BackoffOptions;
 }
 
 /** Returns the bound of the downloads of a runtime, and of a tenant. Each holds at most 16 MiB. */
@@ -87,12 +95,13 @@ export function openDownloads(): KeyedSemaphore {
 
 /**
  * Yields the files of an answer that the run stores. Returns a line for each file: the id of its artifact, or why it was not transferred. Only
- * addresses that `fetchImpl` permits are read. Throws a ModelFailure if the agent cannot be reached for the moment.
+ * addresses that `fetchImpl` permits are read; one that is unavailable is read again, with a limit. A file that cannot be read does not
+ * fail the answer.
  */
 export async function* takeFiles(
   files: readonly RemoteFile[],
   { owner, remote }: Pick<ModelRequest, "owner" | "remote">,
-  { fetchImpl, downloads }: FileSource,
+  source: FileSource,
   signal: AbortSignal,
 ): AsyncGenerator<ModelPart, readonly string[]> {
   const { tenant = "", runId = "" } = owner ?? {};
@@ -103,8 +112,8 @@ export async function* takeFiles(
     const room = Math.min(left, maxFileBytes);
     const isFetched = typeof file.content === "string" && index < maxFiles;
     // Until the file is stored: before that, its bytes are in memory.
-    using _ = isFetched ? await downloads.acquire(tenant, signal) : undefined;
-    const taken = index < maxFiles ? await bytesOf(file, room, fetchImpl, signal) : tooMany;
+    using _ = isFetched ? await source.downloads.acquire(tenant, signal) : undefined;
+    const taken = index < maxFiles ? await bytesOf(file, room, source, signal) : tooMany;
     if (typeof taken === "string") {
       const place =
         typeof file.content === "string"
@@ -131,26 +140,37 @@ const tooMany = `an answer has at most ${maxFiles} files`;
 async function bytesOf(
   { content }: RemoteFile,
   room: number,
-  fetchImpl: typeof globalThis.fetch,
+  { fetchImpl, delays: backoff }: Pick<FileSource, "fetchImpl" | "delays">,
   signal: AbortSignal,
 ): Promise<Uint8Array | string> {
   const tooLarge = `it has more than ${room} bytes, which is what is left of the limits of an answer`;
   if (typeof content !== "string") return content.length > room ? tooLarge : content;
-  try {
-    if (!URL.canParse(content)) return "its address is not valid";
-    if (room === 0) return tooLarge;
-    const until = AbortSignal.any([signal, AbortSignal.timeout(fetchMs)]);
+  if (!URL.canParse(content)) return "its address is not valid";
+  if (room === 0) return tooLarge;
+  const until = AbortSignal.any([signal, AbortSignal.timeout(fetchMs)]);
+  let attempts = 0;
+  const read = async (): Promise<Uint8Array | string> => {
+    attempts += 1;
     const response = await fetchImpl(content, { signal: until });
     if (!response.ok || Number(response.headers.get("content-length") ?? "0") > room) {
       await response.body?.cancel();
       return response.ok ? tooLarge : `its address answers ${response.status}`;
     }
     return new Uint8Array(await limited(response, room).arrayBuffer());
+  };
+  const options = {
+    backoff,
+    maxAttempts,
+    maxElapsedMs: fetchMs,
+    isRetryable: (error: unknown) => remoteFailure(error, content).retryable,
+    retryAfterMs: (error: unknown) => remoteFailure(error, content).retryAfterMs,
+  };
+  try {
+    return await retry(read, options, until);
   } catch (error) {
     signal.throwIfAborted();
-    const failure = remoteFailure(error, content);
-    if (failure.retryable) throw failure;
-    return failure.message;
+    const { message } = remoteFailure(error, content);
+    return attempts === 1 ? message : `${message}, after ${attempts} attempts`;
   }
 }
 

@@ -25,7 +25,7 @@ import { answeredId, lastTurn, remoteFormat, remoteMessage } from "./remote-mess
 import type { RemoteEnd, RemoteQuestion } from "./remote-turn.ts";
 import { RemoteTurn } from "./remote-turn.ts";
 import type { FileSource } from "./remote-files.ts";
-import { openDownloads, takeFiles } from "./remote-files.ts";
+import { fileDelays, openDownloads, takeFiles } from "./remote-files.ts";
 import type { RemoteClient, RemoteClients } from "./remote-clients.ts";
 import { unnamedTask } from "./unnamed-task.ts";
 
@@ -41,7 +41,10 @@ const maxStaleReads = 3;
  * Creates the provider of agents at endpoints: each step of such an agent sends one message to the remote agent, and its turn is the
  * answer, or a question to a person. The task is recorded as soon as it is known, so that another attempt continues with it.
  */
-export function remoteAgentProvider(clients: RemoteClients): ModelProvider {
+export function remoteAgentProvider(
+  clients: RemoteClients,
+  { delays = fileDelays }: Partial<Pick<FileSource, "delays">> = {},
+): ModelProvider {
   const downloads = openDownloads();
   const capabilities = { tools: true, parallelToolCalls: false, reasoning: true };
   return {
@@ -62,7 +65,7 @@ export function remoteAgentProvider(clients: RemoteClients): ModelProvider {
       const turn = new RemoteTurn(remote, answeredId(request));
       try {
         const agent = await clients.clientFor(request.owner?.tenant ?? "", url, until);
-        yield* followTurn({ ...agent, downloads }, turn, { ...request, remote }, until);
+        yield* followTurn({ ...agent, downloads, delays }, turn, { ...request, remote }, until);
       } catch (error) {
         signal.throwIfAborted();
         const failure = deadline.aborted ? tooSlow(url, maxMs) : remoteFailure(error, url);
@@ -81,7 +84,7 @@ function tooSlow(url: string, maxMs: number): ModelFailure {
 type PlacedRequest = ModelRequest & { readonly remote: NonNullable<ModelRequest["remote"]> };
 
 async function* followTurn(
-  { client, streams, fetchImpl, downloads }: RemoteClient & FileSource,
+  { client, streams, ...source }: RemoteClient & FileSource,
   turn: RemoteTurn,
   request: PlacedRequest,
   signal: AbortSignal,
@@ -108,7 +111,7 @@ async function* followTurn(
   if (turn.end === undefined)
     throw new ModelFailure("malformed", "the remote agent gave no answer");
   if (turn.end.kind === "answer") {
-    const files = yield* takeFiles(turn.files, request, { fetchImpl, downloads }, signal);
+    const files = yield* takeFiles(turn.files, request, source, signal);
     const paragraphs = [turn.end.text, ...(files.length === 0 ? [] : [files.join("\n")])];
     yield { kind: "text", text: paragraphs.filter((text) => text !== "").join("\n\n") };
   }

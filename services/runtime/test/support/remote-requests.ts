@@ -54,7 +54,8 @@ export async function ask(
   request: ModelRequest,
 ): Promise<readonly ModelPart[]> {
   await using clients = new RemoteClients(remotes, () => 0);
-  return await Array.fromAsync(remoteAgentProvider(clients).stream(request, never));
+  const delays = { firstDelayMs: 1, maxDelayMs: 1 };
+  return await Array.fromAsync(remoteAgentProvider(clients, { delays }).stream(request, never));
 }
 
 /** Returns why the agent gave no answer. Throws if it gave one. */
