@@ -6,11 +6,11 @@ import { systemClock } from "@reeve/platform/async/clock";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { PushPorts } from "./a2a/push/push-ports.ts";
+import type { PushTargetOptions } from "./a2a/push/push-target.ts";
 import { openPushTarget } from "./a2a/push/push-target.ts";
 import type { GatewayPorts } from "./app/gateway-ports.ts";
-import type { GatewayConfig } from "./config.ts";
 
-interface PushDependencies {
+export interface PushDependencies {
   readonly nats: Nats;
   readonly gateway: Pick<GatewayPorts, "runs">;
   readonly recordAct: RecordAct;
@@ -19,23 +19,19 @@ interface PushDependencies {
   readonly resources: AsyncDisposableStack;
 }
 
-/** Opens what push notifications of A2A work with. Undefined: the operator permits none. The view follows NATS until `signal` aborts. */
+/** Opens what push notifications of A2A work with. The view follows NATS until `signal` aborts. */
 export async function openPushes(
-  {
-    REEVE_A2A_PUSH: prefixes,
-    REEVE_A2A_PUSH_ADDRESSES: allowedAddresses,
-  }: Pick<GatewayConfig, "REEVE_A2A_PUSH" | "REEVE_A2A_PUSH_ADDRESSES">,
+  receivers: PushTargetOptions,
   { nats, gateway, recordAct, log, resources }: PushDependencies,
   signal: AbortSignal,
-): Promise<PushPorts | undefined> {
-  if (prefixes.length === 0) return undefined;
+): Promise<PushPorts> {
   // The tasks are of runs that have started already.
   const records = await openTable(nats, TaskPushesSchema, { usesReserve: false });
   return {
     records,
     known: await openLiveView(records, log, signal),
     runs: gateway.runs,
-    target: resources.use(openPushTarget({ prefixes, allowedAddresses })),
+    target: resources.use(openPushTarget(receivers)),
     recordAct,
     clock: systemClock,
   };

@@ -25,9 +25,6 @@ import type { RunningServer } from "@reeve/platform/rpc/server";
 import { serve } from "@reeve/platform/rpc/server";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import { watchStoredAgents } from "./app/explain/check-stored-agents.ts";
-import { a2aSite } from "./a2a/http/a2a-site.ts";
-import { openCardSigner } from "./a2a/sign-card.ts";
-import { pushNotifications } from "./a2a/push/push-notifications.ts";
 import type { GatewayPorts } from "./app/gateway-ports.ts";
 import { retainRuns } from "./app/retention/retain-runs.ts";
 import { repairThreads } from "./app/sweep/repair-threads.ts";
@@ -45,7 +42,7 @@ import { firstSite } from "./hooks/first-site.ts";
 import { hookSite } from "./hooks/hook-site.ts";
 import { sweepCollections } from "./app/knowledge/sweep-collections.ts";
 import { openPorts } from "./open-ports.ts";
-import { openPushes } from "./open-pushes.ts";
+import { openA2a } from "./open-a2a.ts";
 import { openTriggers, webhooks } from "./open-triggers.ts";
 import { readFiles } from "./read-files.ts";
 import { limitRequests } from "./quotas/limit-requests.ts";
@@ -108,7 +105,7 @@ export async function startGateway(
   const { recordAct } = audit;
   const opening = { nats, gateway: ports, directory: credentials.directory, recordAct, log };
   const triggers = await openTriggers(config, opening, background.signal);
-  const pushes = await openPushes(config, { ...opening, resources: starting }, background.signal);
+  const apiSite = await openA2a(config, { ...opening, background, resources: starting });
   const { known } = credentials;
   const parts = { ports, nats, approvals, log, audit, receiptKeys, triggers, credentials: known };
   const services = await gatewayServices(config, parts, ending);
@@ -125,16 +122,7 @@ export async function startGateway(
         services: services.map(({ service }) => service),
         plainRoutes,
         documents: plainDocuments,
-        ...(config.REEVE_A2A !== "off" && {
-          apiSite: a2aSite({
-            exposure: config.REEVE_A2A,
-            publicUrl: config.REEVE_PUBLIC_URL,
-            grpcAddress: config.REEVE_A2A_GRPC,
-            pushes,
-            signer: openCardSigner(config.REEVE_A2A_CARD_KEY_FILE, log, starting),
-            log,
-          }),
-        }),
+        apiSite,
         site: firstSite([
           // A deployment that requires certificates of all clients has no webhooks of senders without one.
           ...(config.REEVE_TLS_CLIENT_REQUIRED ? [] : [hookSite(webhooks(triggers), log, ending)]),
@@ -157,7 +145,6 @@ export async function startGateway(
   startBackground(background, ports, { nats, log, isOnlyGateway });
   background.run((until) => fireTriggers(triggers, systemClock, log, until));
   background.run((until) => watchStoredAgents(ports, log, until));
-  if (pushes !== undefined) background.run((until) => pushNotifications(pushes, log, until));
   background.run((until) => sweepCollections(nats, systemClock, until));
   keepRoom(background, config, { ports, nats, log, audit });
   log.info({ url: server.url }, "gateway listens");

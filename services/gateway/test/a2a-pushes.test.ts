@@ -4,11 +4,12 @@ import { TaskPushesSchema } from "@reeve/contracts/a2a";
 import { RunStatus } from "@reeve/contracts/run";
 import { MemoryTable } from "@reeve/jetstream/table/memory";
 import { ManualClock } from "@reeve/platform/test/support/manual-clock";
-import { expect, test, vi } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { deliverDue } from "../src/a2a/push/deliver-pushes.ts";
 import { createConfig } from "../src/a2a/push/push-configs.ts";
 import { pushNotifications } from "../src/a2a/push/push-notifications.ts";
 import { pushesKeyOf } from "../src/a2a/push/push-ports.ts";
+import { openPushTarget } from "../src/a2a/push/push-target.ts";
 import { asks, config, portsFor, quiet, runKey, task } from "./support/a2a-push-ports.ts";
 import { startReceiver, statesIn } from "./support/a2a-push-receiver.ts";
 
@@ -92,6 +93,21 @@ test("an address that is permitted no longer is not called, and not logged", asy
   expect(posted).toEqual([]);
   expect(lines).toEqual([expect.stringContaining("permits its URL no longer")]);
   expect(lines[0]).not.toContain("a-secret");
+});
+
+test("what becomes due while no receivers are permitted is not delivered later", async () => {
+  const { url, posted } = await startReceiver();
+  const { ports, isAt } = portsFor(url);
+  await createConfig(ports, task, config(url), never);
+  await isAt(asks("one"));
+  const target = openPushTarget({ prefixes: [], allowedAddresses: [] });
+  onTestFinished(() => target[Symbol.asyncDispose]());
+  await deliverDue({ ...ports, target }, task, quiet, never);
+  await deliverDue(ports, task, quiet, never);
+  expect(posted).toEqual([]);
+  await isAt({ status: RunStatus.COMPLETED });
+  await deliverDue(ports, task, quiet, never);
+  expect(statesIn(posted)).toMatchObject([{ state: "TASK_STATE_COMPLETED" }]);
 });
 
 test("the end of a task does not wait for what a receiver has refused before, and has all attempts", async () => {

@@ -42,6 +42,15 @@ export async function openTable<Schema extends DescMessage>(
   return new NatsTable(connection, { bucket, streams, schema, usesReserve, delays });
 }
 
+/** Whether the bucket that `schema` declares exists. */
+export async function bucketExists(
+  { connection }: { readonly connection: NatsConnection },
+  schema: DescMessage,
+): Promise<boolean> {
+  const { streams } = await callStore(() => openJetStreamManager(connection));
+  return (await readBucketInstance(streams, bucketOf(schema).name)) !== undefined;
+}
+
 /**
  * Creates the bucket that `schema` declares if it is missing. Returns what identifies it: a bucket that was deleted and created
  * again has another identity.
