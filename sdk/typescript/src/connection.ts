@@ -1,6 +1,6 @@
 import type { Client, Interceptor } from "@connectrpc/connect";
 import { createClient } from "@connectrpc/connect";
-import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
+import { createGrpcTransport } from "@connectrpc/connect-node";
 import { IdentityService } from "#contracts/identity";
 import { AgentService, ModelService } from "#contracts/agent";
 import { ApprovalService } from "#contracts/approval";
@@ -18,6 +18,7 @@ import { ThreadService } from "#contracts/thread";
 import { WorkflowService } from "#contracts/extensions/workflow";
 import { TriggerService } from "#contracts/trigger";
 import type { ServerOptions } from "./client-options.ts";
+import { SafeSessionManager } from "./safe-session.ts";
 
 /** The generated services of the API. Their methods throw a ConnectError; `ReeveError.from` converts it. */
 export interface Services {
@@ -50,7 +51,7 @@ export interface Connection extends Services, Disposable {}
  * with the first request, and reopens with the next request after it broke.
  */
 export function openConnection({ address, token, ca, cert, key }: ServerOptions): Connection {
-  const session = new Http2SessionManager(
+  const session = new SafeSessionManager(
     address,
     { pingIntervalMs: 10_000, pingTimeoutMs: 5_000 },
     { ca: pem(ca), cert: pem(cert), key: pem(key) },
