@@ -12,6 +12,7 @@ const folders = [
   "test/k8s/overlays/ingress",
   "test/k8s/overlays/tls",
   "test/k8s/overlays/access",
+  "test/k8s/overlays/temporal",
 ];
 
 test.skipIf(renderer === undefined && process.env["CI"] === undefined)(

@@ -66,6 +66,21 @@ describe.each(Object.entries(backends))("on the backend %s", (_, open) => {
     expect(refused.map(violationsOf)).toEqual([["text STRING_MAX_BYTES"]]);
   });
 
+  // Requirement: EVT-3, DUR-7
+  test("a run costs what its calls used, also when it fails", async () => {
+    for (const scenario of scenarios) {
+      const events = (await shownBy(scenario)).map(({ event }) => event);
+      const used = events.flatMap((event) => (event.case === "usage" ? [event.value] : []));
+      const costs = events.flatMap((event) => (event.case === "costSummary" ? [event.value] : []));
+      const sum = (tokens: "inputTokens" | "outputTokens") =>
+        used.reduce((total, usage) => total + usage[tokens], 0);
+      expect({ scenario: scenario.name, costs }).toMatchObject({
+        scenario: scenario.name,
+        costs: [{ inputTokens: sum("inputTokens"), outputTokens: sum("outputTokens") }],
+      });
+    }
+  });
+
   test("the trace reveals every missing and every swapped event", async () => {
     for (const scenario of scenarios) {
       const events = await shownBy(scenario);

@@ -1,4 +1,4 @@
-import type { ClientHttp2Session } from "node:http2";
+import type { Http2Session } from "node:http2";
 import { Http2SessionManager } from "@connectrpc/connect-node";
 
 /**
@@ -7,7 +7,7 @@ import { Http2SessionManager } from "@connectrpc/connect-node";
  * uncaught exceptions. The requests of such a session fail as always, and the next request opens another one.
  */
 export class SafeSessionManager extends Http2SessionManager {
-  readonly #known = new WeakSet<ClientHttp2Session>();
+  readonly #known = new WeakSet<Http2Session>();
 
   override async request(...request: Parameters<Http2SessionManager["request"]>) {
     const stream = await super.request(...request);
@@ -15,13 +15,13 @@ export class SafeSessionManager extends Http2SessionManager {
     // Only a session with requests is pinged.
     if (session !== undefined && !this.#known.has(session)) {
       this.#known.add(session);
-      makeSafe(session as ClientHttp2Session);
+      makeSafe(session);
     }
     return stream;
   }
 }
 
-function makeSafe(session: ClientHttp2Session): void {
+function makeSafe(session: Http2Session): void {
   session.on("error", () => undefined);
   const ping = session.ping.bind(session) as (...frame: readonly unknown[]) => boolean;
   session.ping = (...frame: readonly unknown[]) => !session.destroyed && ping(...frame);

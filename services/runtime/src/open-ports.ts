@@ -141,6 +141,7 @@ export async function openPorts(
     ),
     threads: await openThreadLog(nats),
     dispatch: await openDispatchQueue(nats, { ackWaitMs, isConsumer: true, holder }),
+    holder,
     ownerFate: (owner, until) => holder.fateOf(owner, until),
     clock: systemClock,
     steadyClock,

@@ -17,7 +17,7 @@ const dispatched = defineSignal("dispatched");
 const forever = "3650 days";
 const retry = { initialInterval: "1s", backoffCoefficient: 2, maximumInterval: "1 minute" };
 // Each death of an owner is an attempt, so a run that outlives many must not wait longer for each.
-const ownerRetry = { initialInterval: "500ms", backoffCoefficient: 2, maximumInterval: "5s" };
+const ownerRetry = { initialInterval: "500ms", backoffCoefficient: 2, maximumInterval: "2s" };
 
 /** Runs until the run has ended. Its name and its commands are recorded: a change that cannot be replayed gets a new name. */
 export async function reeveRun(start, { heartbeatTimeoutMs }) {

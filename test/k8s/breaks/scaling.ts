@@ -77,6 +77,16 @@ export const scalingBreaks: readonly Break[] = [
   ],
   [
     "queues",
+    "runtimes on Temporal that are scaled by lanes",
+    (find) =>
+      find("Deployment", "runtime").spec.template.spec.containers[0].env.push({
+        name: "REEVE_EXECUTOR",
+        value: "temporal",
+      }),
+    "by the runs that wait in Temporal",
+  ],
+  [
+    "queues",
     "no fallback",
     (find) => delete find("ScaledObject", "runtime").spec.fallback,
     "while NATS is unavailable",

@@ -1,4 +1,5 @@
 import type { DescMessage } from "@bufbuild/protobuf";
+import { temporalExecutor } from "@reeve/agent/executors/temporal";
 import { DispatchSchema } from "@reeve/contracts/run";
 import { ToolCallRequestSchema } from "@reeve/contracts/tool";
 import { channelOf } from "@reeve/contracts/channel";
@@ -20,6 +21,9 @@ interface ScalerSpec {
 }
 
 interface Trigger {
+  readonly type: string;
+  readonly metricType?: string;
+  readonly authenticationRef?: { readonly name: string };
   readonly name?: string;
   readonly metadata: Readonly<Record<string, string>>;
 }
@@ -49,7 +53,7 @@ function targetOf(scaler: KubernetesObject): string {
   return (scaler.spec as ScalerSpec).scaleTargetRef.name;
 }
 
-/** A ScaledObject scales by the lag of the queue that its pods consume and that the job provisions. */
+/** A ScaledObject scales by the lag of the queue that its pods consume and that the job provisions, or by the runs that wait in Temporal. */
 export function queues(objects: readonly KubernetesObject[]): readonly string[] {
   const scaled = ofKind(objects, "ScaledObject");
   if (scaled.length === 0) return [];
@@ -67,8 +71,13 @@ export function queues(objects: readonly KubernetesObject[]): readonly string[] 
     );
     if (scaler === undefined) return [`${name} is not scaled by its queue`];
     const queue = queueOf(workload);
+    const environment = environmentOf(objects, workload);
+    const problems =
+      environment["REEVE_EXECUTOR"] === temporalExecutor.name
+        ? temporalProblems(scaler, environment)
+        : scalerProblems(scaler, queue);
     return [
-      ...scalerProblems(scaler, queue),
+      ...problems,
       ...(queue?.pool === undefined || provisioned.includes(queue.pool)
         ? []
         : [`the job does not provision pool ${queue.pool} of ${name}`]),
@@ -100,6 +109,40 @@ function queueOf(workload: Workload): Queue | undefined {
   const pool = valueOf(workload, "REEVE_POOL") ?? "default";
   const concurrency = Number(valueOf(workload, "REEVE_TOOLHOST_CONCURRENCY") ?? 8);
   return { stream: streamOf(ToolCallRequestSchema), consumers: [pool], pool, concurrency };
+}
+
+/** Runs that wait in Temporal scale the runtimes, and what KEDA asks is what the runtimes use. */
+function temporalProblems(
+  scaler: KubernetesObject,
+  environment: Readonly<Record<string, string>>,
+): readonly string[] {
+  const { triggers = [], fallback, advanced } = scaler.spec as ScalerSpec;
+  const name = nameOf(scaler);
+  const [trigger, ...others] = triggers;
+  const used = {
+    endpoint: environment["REEVE_TEMPORAL_ADDRESS"],
+    namespace: environment["REEVE_TEMPORAL_NAMESPACE"],
+    taskQueue: environment["REEVE_TEMPORAL_TASK_QUEUE"] ?? "reeve",
+    queueTypes: "activity",
+  };
+  if (trigger?.type !== "temporal" || others.length > 0) {
+    return [`${name} does not scale by the runs that wait in Temporal`];
+  }
+  const { metricType, metadata } = trigger;
+  return [
+    ...Object.entries(used)
+      .filter(([setting, value]) => metadata[setting] !== value)
+      .map(([setting, value]) => `${name} asks for another ${setting} than ${value}`),
+    // A backlog has no runs in progress, so a number for each pod would remove the pods that have them.
+    ...(metricType === "Value" ? [] : [`${name} takes busy pods away while runs wait`]),
+    // KEDA refuses them beside a value.
+    ...(fallback === undefined && advanced?.scalingModifiers === undefined
+      ? []
+      : [`${name} has a fallback or a formula beside a metric of type Value`]),
+    ...(environment["REEVE_TEMPORAL_API_KEY"] === undefined || trigger.authenticationRef
+      ? []
+      : [`${name} asks Temporal without the API key of the runtimes`]),
+  ];
 }
 
 function scalerProblems(scaler: KubernetesObject, queue: Queue | undefined): readonly string[] {

@@ -60,6 +60,7 @@ const readers: Readonly<Record<string, readonly string[]>> = {
   "reeve-tls": ["gateway", "approvals"],
   "reeve-models": ["runtime"],
   "reeve-receipts": ["gateway"],
+  "reeve-temporal": ["runtime"],
 };
 
 const docs = readFileSync(join(import.meta.dirname, "../../../docs/deploy.md"), "utf8");

@@ -1,9 +1,11 @@
 import { create } from "@bufbuild/protobuf";
 import { ProviderDescriptorSchema } from "@reeve/contracts/agent";
 import { ApprovalState } from "@reeve/contracts/approval";
+import { ErrorReason } from "@reeve/contracts/error";
 import type { RunEvent } from "@reeve/contracts/run";
 import { RunEventSchema, RunStatus } from "@reeve/contracts/run";
 import { emptyTail } from "@reeve/jetstream/log/port";
+import { Failure } from "@reeve/platform/failure";
 import { emptyHead, foldHead } from "@reeve/run/head/run-head";
 import { describe, expect, test } from "vitest";
 import type { ModelProvider } from "../ports/model-provider.ts";
@@ -190,4 +192,15 @@ test("a run with an event of a newer version is given back without a claim, each
   expect(bench.redeliveryDelaysMs).toEqual(
     [1, 2, 4, 8, 16, 32, 60, 60].map((seconds) => seconds * 1_000),
   );
+});
+
+test("a run whose log cannot be read is given back for five seconds at most, however many owners it had", async () => {
+  const bench = await new WorkerBench(model).create();
+  bench.log.read = async () => {
+    throw new Failure("unavailable", ErrorReason.UNAVAILABLE, "the store does not answer");
+  };
+  for (const attempt of [1, 3, 9]) {
+    expect(await bench.drive("w", 1, stop, attempt)).toBe("given back");
+  }
+  expect(bench.redeliveryDelaysMs).toEqual([1_000, 4_000, 5_000]);
 });

@@ -5,6 +5,7 @@ import { isStoreFull } from "@reeve/jetstream/streams/errors";
 import { isTenantKeyDeleted } from "@reeve/jetstream/sealing/key-failures";
 import { every } from "@reeve/platform/async/every";
 import { delayAfter } from "@reeve/platform/async/retry/backoff";
+import { Failure } from "@reeve/platform/failure";
 import { appendExternal } from "@reeve/run/commands/append-external";
 import { UnknownEvent } from "../domain/state/unknown-event.ts";
 import type { RunRelease, StopSignals } from "../ports/ownership.ts";
@@ -25,6 +26,8 @@ const fullStoreMs = 15_000;
 
 /** Delay before redelivery of a dispatch message that was given back without a result. */
 const redelivery = { firstDelayMs: 1_000, maxDelayMs: 60_000 };
+/** The same while the store does not answer. Earlier owners that died say nothing about how long that lasts. */
+const outageRedelivery = { firstDelayMs: 1_000, maxDelayMs: 5_000 };
 
 /**
  * Claims and drives the run of one dispatch message until it ends or waits for an external fact, and then settles the
@@ -75,7 +78,9 @@ export async function driveRun(
     } else {
       logger.error({ err: error }, "driving the run failed; returning it to the queue");
     }
-    delivery.returnToQueue(delayAfter(delivery.attempt, redelivery));
+    const isOutage = error instanceof Failure && error.kind === "unavailable";
+    const delays = isOutage ? outageRedelivery : redelivery;
+    delivery.returnToQueue(delayAfter(delivery.attempt, delays));
   }
 }
 

@@ -14,10 +14,12 @@ import type { HeldMessage } from "./held-messages.ts";
 import { HeldMessages } from "./held-messages.ts";
 import { answerHolderProbes, isConnected } from "./holder-probe.ts";
 import { HolderWatch } from "./holder-watch.ts";
+import type { LostRuns } from "./lost-runs.ts";
+import { takeLostRuns } from "./lost-runs.ts";
 
 /** How long after a settled message the row is written. A taken message is written at once: its taker may die at any time. */
 const settledDelayMs = 100;
-/** The pause after each write, for each message in the row, so that long rows are written less often; and its maximum. */
+/** The pause after each write, for each message and run in the row, so that long rows are written less often; and its maximum. */
 const pauseMsPerMessage = 0.1;
 const maxPauseMs = 100;
 /** The longest time between two writes. A row expires after an hour. */
@@ -53,9 +55,10 @@ export class QueueHolder implements AsyncDisposable {
   readonly #changed = new Wakeup();
   readonly #held = new HeldMessages((change) => {
     if (change === "taken") this.#changed.notify();
-    else this.#later ??= setTimeout(() => this.#changed.notify(), settledDelayMs).unref();
+    else this.#notifyLater();
   });
-  /** Runs from the first settled message that the row still names. */
+  readonly #carried = new Set<{ readonly run: string }>();
+  /** Runs from the first settled message, or run that was left, that the row still names. */
   #later: NodeJS.Timeout | undefined;
 
   private constructor(
@@ -104,6 +107,23 @@ export class QueueHolder implements AsyncDisposable {
     return this.#held.add(message, lease);
   }
 
+  /** Tells the others that an executor gave this process a run, until the returned object is disposed. */
+  carry(run: string): Disposable {
+    const carried = { run };
+    this.#carried.add(carried);
+    this.#changed.notify();
+    return {
+      [Symbol.dispose]: () => {
+        if (this.#carried.delete(carried)) this.#notifyLater();
+      },
+    };
+  }
+
+  /** See `takeLostRuns`. */
+  lostRuns(signal: AbortSignal): AsyncIterable<LostRuns> {
+    return takeLostRuns(this.#table, signal);
+  }
+
   /** Returns what became of another holder. */
   async fateOf(name: string, signal: AbortSignal): Promise<HolderFate> {
     if (await isConnected(this.#connection, name, signal)) return "alive";
@@ -122,9 +142,14 @@ export class QueueHolder implements AsyncDisposable {
         this.#changed.notify();
         throw error;
       }
-      const pauseMs = Math.min(maxPauseMs, this.#held.size * pauseMsPerMessage);
+      const entries = this.#held.size + this.#carried.size;
+      const pauseMs = Math.min(maxPauseMs, entries * pauseMsPerMessage);
       if (pauseMs >= 1) await sleep(pauseMs, signal);
     }
+  }
+
+  #notifyLater(): void {
+    this.#later ??= setTimeout(() => this.#changed.notify(), settledDelayMs).unref();
   }
 
   #cancelLater(): void {
@@ -144,6 +169,7 @@ export class QueueHolder implements AsyncDisposable {
         held,
         checks: [...this.#checks],
         executor: this.#executor,
+        carriedRuns: [...new Set([...this.#carried].map(({ run }) => run))],
       }),
       signal,
     );

@@ -27,6 +27,11 @@ pub struct QueueHolder {
     /// earlier versions do.
     #[prost(string, tag = "10")]
     pub executor: ::prost::alloc::string::String,
+    /// The ids of the runs that another executor than `nats` gave to a runtime. When the runtime is proven
+    /// dead, another one empties this list, and tells the executor at once. Runtimes of versions without
+    /// this field leave the runs to the time limits of the executor.
+    #[prost(string, repeated, tag = "14")]
+    pub carried_runs: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// Messages of one consumer.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

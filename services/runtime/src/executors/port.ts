@@ -3,6 +3,7 @@ import type { Dispatch } from "@reeve/contracts/run";
 import type { RunPorts } from "@reeve/engine/ports/run-ports";
 import type { RunTailReader } from "@reeve/jetstream/log/run-log";
 import type { WorkQueue } from "@reeve/jetstream/queue/port";
+import type { QueueHolder } from "@reeve/jetstream/queue/queue-holder";
 import type { RuntimeConfig } from "../config.ts";
 
 /** The ports of a runtime. */
@@ -10,6 +11,8 @@ export type RuntimePorts = RunPorts & {
   readonly dispatch: WorkQueue<Dispatch>;
   /** That a run does not exist, it says only when a gateway has confirmed it. */
   readonly logEnds: RunTailReader;
+  /** What other runtimes know of the runs that an executor gave to this one, and this one of theirs. */
+  readonly holder: Pick<QueueHolder, "carry" | "lostRuns">;
 };
 
 /** The runs that an executor gives to this worker. */

@@ -7,10 +7,13 @@ import { ownershipOf } from "./owner-outcome.ts";
 /** What is needed to find the owner of a run. */
 export type OwnerPorts = Pick<RuntimePorts, "log" | "logEnds" | "ownerFate" | "worker">;
 
+/** Interval at which an owner is probed that may be alive. */
+const probeMs = 500;
+
 /**
- * Resolves when this worker may claim a run from an owner that sent no heartbeats: at once if the owner is proven dead. One that is
- * connected to NATS, and therefore alive, cut off from Temporal, or standing still, keeps the run until it has written nothing to its log for
- * `graceMs`.
+ * Resolves when this worker may claim a run from an owner that sent no heartbeats: as soon as the owner is proven dead. One that stays
+ * connected to NATS, and is therefore alive, cut off from Temporal, or standing still, keeps the run until it has written nothing to its log
+ * for `graceMs`.
  */
 export async function awaitSilentOwner(
   ports: OwnerPorts,
@@ -26,7 +29,22 @@ export async function awaitSilentOwner(
     const { worker } = owned.claim;
     if (worker === ports.worker || owned.lastSequence === sequence) return;
     sequence = owned.lastSequence;
-    if ((await ports.ownerFate(worker, signal)) !== "alive") return;
-    await sleep(graceMs, signal);
+    if (!(await staysAlive(ports, worker, graceMs, signal))) return;
   }
+}
+
+/** Returns whether a worker is connected to NATS for `durationMs`: false as soon as it is proven dead. */
+async function staysAlive(
+  { ownerFate }: Pick<OwnerPorts, "ownerFate">,
+  worker: string,
+  durationMs: number,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const endMs = performance.now() + durationMs;
+  while ((await ownerFate(worker, signal)) === "alive") {
+    const leftMs = endMs - performance.now();
+    if (leftMs <= 0) return true;
+    await sleep(Math.min(probeMs, leftMs), signal);
+  }
+  return false;
 }

@@ -29,6 +29,8 @@ const parkedUntil = (ms: number): Event => ({
 interface OwnerOptions {
   /** What became of every other worker. */
   readonly fate?: "alive" | "crashed";
+  /** What each probe of another worker finds. Default: `fate`. */
+  readonly fates?: readonly ("alive" | "crashed")[];
   /** How long a silent owner keeps its run if it is alive. */
   readonly graceMs?: number;
   /** How many events the owner writes, one in each grace. */
@@ -39,7 +41,7 @@ interface OwnerOptions {
 async function bench(
   events: readonly Event[],
   settle: (delivery: Delivery<Dispatch>) => void = (delivery) => delivery.acknowledge(),
-  { fate = "alive", graceMs = 1, written = 0 }: OwnerOptions = {},
+  { fate = "alive", fates = [], graceMs = 1, written = 0 }: OwnerOptions = {},
 ) {
   const log = memoryRunLog();
   const dispatch = new MemoryWorkQueue<Dispatch>();
@@ -53,6 +55,8 @@ async function bench(
   for (const event of all) await append(event);
   let count = all.length;
   const heartbeats: number[] = [];
+  const carried: string[] = [];
+  const found = [...fates];
   const deliveries: Delivery<Dispatch>[] = [];
   const activities = runActivities({
     ports: {
@@ -62,12 +66,18 @@ async function bench(
       journal: memoryCallJournal(),
       clock: { now: () => 100_000 },
       worker: "this",
+      holder: {
+        carry(run) {
+          carried.push(run);
+          return { [Symbol.dispose]: () => void carried.splice(carried.indexOf(run), 1) };
+        },
+      },
       async ownerFate() {
         if (++count <= all.length + written) {
           const event: Event = { case: "text", value: { text: "more" } };
           await append(create(RunEventSchema, { runId: key.run, sequence: count, event }));
         }
-        return fate;
+        return found.shift() ?? fate;
       },
     },
     heartbeats: { intervalMs: 5, graceMs },
@@ -82,7 +92,7 @@ async function bench(
       return true;
     },
   });
-  return { activities, dispatch, deliveries, heartbeats, log };
+  return { activities, dispatch, deliveries, heartbeats, carried, log };
 }
 
 async function lastOf(log: ReturnType<typeof memoryRunLog>) {
@@ -134,12 +144,14 @@ test("an activity reports a run that its worker gave back, and one that another 
 });
 
 // Requirement: DUR-5
-test("an activity sends heartbeats by time until its worker has settled the run", async () => {
-  const { activities, heartbeats, deliveries } = await bench([created], () => undefined);
+test("an activity sends heartbeats by time, and shows others that it has the run, until its worker has settled it", async () => {
+  const { activities, heartbeats, carried, deliveries } = await bench([created], () => undefined);
   const owning = activities.ownRun(owned);
   await expect.poll(() => heartbeats.length).toBeGreaterThan(2);
+  expect(carried).toEqual(["run_1"]);
   deliveries[0]?.acknowledge();
   await owning;
+  expect(carried).toEqual([]);
 });
 
 function claimed(worker: string): Event {
@@ -147,7 +159,7 @@ function claimed(worker: string): Event {
 }
 
 // Requirement: DUR-3, DUR-5
-test("a run of a dead owner is delivered at once, and one of a silent owner that is connected after its grace", async () => {
+test("a run of a dead owner is delivered at once, also when it dies during its grace, and one of a silent owner that stays connected after its grace", async () => {
   const cases: readonly (readonly [readonly Event[], OwnerOptions])[] = [
     [[created, claimed("other")], { fate: "crashed", graceMs: Infinity }],
     [[created, claimed("other")], { fate: "alive", graceMs: 20 }],
@@ -159,6 +171,13 @@ test("a run of a dead owner is delivered at once, and one of a silent owner that
     await silent.activities.ownRun(owned);
     expect(silent.deliveries).toHaveLength(1);
   }
+  const dying = ["alive", "alive", "crashed"] as const;
+  const died = await bench([created, claimed("other")], undefined, {
+    fates: dying,
+    graceMs: Infinity,
+  });
+  await died.activities.ownRun(owned);
+  expect(died.deliveries).toHaveLength(1);
   const connected = { fate: "alive", graceMs: Infinity } as const;
   const kept = await bench([created, claimed("other")], undefined, connected);
   void kept.activities.ownRun(owned);

@@ -18,8 +18,9 @@ const canceller = { requestedBy: "temporal", reason: "the workflow of the run wa
 const requestMs = 30_000;
 
 /** What activities use of the ports of a runtime. */
-type ActivityPorts = Pick<RuntimePorts, "journal"> &
-  OwnerPorts & {
+type ActivityPorts = Pick<RuntimePorts, "journal"> & {
+  readonly holder: Pick<RuntimePorts["holder"], "carry">;
+} & OwnerPorts & {
     readonly dispatch: Pick<RuntimePorts["dispatch"], "publish">;
     readonly clock: Pick<RuntimePorts["clock"], "now">;
   };
@@ -60,6 +61,7 @@ export function runActivities({
       const activity = context();
       // By time, from before the worker has the run until it has left it: whatever the run does, it keeps its worker.
       using _ = every(heartbeats.intervalMs, () => activity.heartbeat());
+      using _carried = ports.holder.carry(owned.run);
       if (activity.info.attempt > 1) {
         const { tenant, run } = owned;
         const { cancellationSignal: signal } = activity;

@@ -22,8 +22,27 @@ export interface TemporalConnection {
   close(): Promise<void>;
 }
 
+/** An activity of a workflow that has not ended. */
+export interface PendingActivity {
+  readonly activityId?: string | null;
+  readonly state?: number | null;
+  readonly lastWorkerIdentity?: string | null;
+}
+
+/** Requests to the frontend of Temporal that its client does not wrap. */
+export interface WorkflowService {
+  describeWorkflowExecution(request: object): Promise<{
+    readonly workflowExecutionInfo?: {
+      readonly execution?: { readonly runId?: string | null } | null;
+    } | null;
+    readonly pendingActivities?: readonly PendingActivity[] | null;
+  }>;
+  respondActivityTaskFailedById(request: object): Promise<unknown>;
+}
+
 /** The part of a client of workflows that a runtime uses. */
-interface TemporalClient {
+export interface TemporalClient {
+  readonly workflowService: WorkflowService;
   readonly workflow: {
     /** Sends a signal to a workflow, which it starts if it does not run. Both happen, or nothing does. */
     signalWithStart(

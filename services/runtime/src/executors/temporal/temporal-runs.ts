@@ -5,10 +5,14 @@ import type { Semaphore } from "@reeve/platform/async/coordination/semaphore";
 import type { CarriedRuns, RuntimePorts } from "../port.ts";
 import type { Heartbeats } from "./heartbeats.ts";
 import { installRuntime } from "./install-runtime.ts";
+import { failActivity } from "./fail-activity.ts";
 import type { DispatchRelay } from "./relay-dispatches.ts";
 import { relayDispatches } from "./relay-dispatches.ts";
+import type { LostRunRelease } from "./release-lost-runs.ts";
+import { releaseLostRuns } from "./release-lost-runs.ts";
 import { runActivities } from "./run-activities.ts";
 import type {
+  TemporalClient,
   TemporalConnection,
   TemporalConnectionOptions,
   TemporalSdk,
@@ -52,7 +56,7 @@ export class TemporalRuns implements CarriedRuns {
   }
 
   async *take(permits: number | Semaphore, signal: AbortSignal): AsyncIterable<Delivery<Dispatch>> {
-    const { logger, dispatch: queue, heartbeatMs } = this.#ports;
+    const { logger, dispatch: queue, heartbeatMs, holder } = this.#ports;
     const { address } = this.#options.connection;
     installRuntime(this.#sdk, logger);
     await using resources = new AsyncDisposableStack();
@@ -65,11 +69,18 @@ export class TemporalRuns implements CarriedRuns {
     const fail = (error: unknown) => failed.abort(error);
     const working = AbortSignal.any([signal, failed.signal]);
     resources.use(runWorker(worker, fail));
+    const client = new this.#sdk.client.Client({
+      connection,
+      namespace: this.#options.namespace,
+    });
     const relaying = relayDispatches(
-      { queue, heartbeatMs, log: logger, send: this.#sender(connection) },
+      { queue, heartbeatMs, log: logger, send: this.#sender(client) },
       working,
     ).catch(fail);
     resources.defer(() => relaying);
+    const release = this.#releaser(client);
+    const releasing = releaseLostRuns({ holder, log: logger, release }, working).catch(fail);
+    resources.defer(() => releasing);
     // Before the end of the worker, which waits for these runs.
     resources.defer(() => {
       offered[Symbol.dispose]();
@@ -112,10 +123,9 @@ export class TemporalRuns implements CarriedRuns {
     });
   }
 
-  #sender(connection: TemporalConnection): DispatchRelay["send"] {
-    const { namespace, taskQueue, heartbeats } = this.#options;
+  #sender(client: TemporalClient): DispatchRelay["send"] {
+    const { taskQueue, heartbeats } = this.#options;
     const heartbeatTimeoutMs = heartbeats.timeoutMs;
-    const client = new this.#sdk.client.Client({ connection, namespace });
     return async ({ tenant, runId: run }, dispatch) => {
       const request = () =>
         client.workflow.signalWithStart(workflowType, {
@@ -126,6 +136,14 @@ export class TemporalRuns implements CarriedRuns {
           signalArgs: [dispatch],
           memo: { tenant },
         });
+      await client.withDeadline(Date.now() + requestMs, request);
+    };
+  }
+
+  #releaser(client: TemporalClient): LostRunRelease["release"] {
+    const { namespace } = this.#options;
+    return async (lost) => {
+      const request = () => failActivity(client.workflowService, namespace, lost);
       await client.withDeadline(Date.now() + requestMs, request);
     };
   }

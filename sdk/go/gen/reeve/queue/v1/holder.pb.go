@@ -158,7 +158,11 @@ type QueueHolder struct {
 	Checks []CheckedRule `protobuf:"varint,5,rep,packed,name=checks,proto3,enum=reeve.queue.v1.CheckedRule" json:"checks,omitempty"`
 	// The executor of a runtime: `temporal`. Empty: the runtime drives runs itself (`nats`), as those of
 	// earlier versions do.
-	Executor      string `protobuf:"bytes,10,opt,name=executor,proto3" json:"executor,omitempty"`
+	Executor string `protobuf:"bytes,10,opt,name=executor,proto3" json:"executor,omitempty"`
+	// The ids of the runs that another executor than `nats` gave to a runtime. When the runtime is proven
+	// dead, another one empties this list, and tells the executor at once. Runtimes of versions without
+	// this field leave the runs to the time limits of the executor.
+	CarriedRuns   []string `protobuf:"bytes,14,rep,name=carried_runs,json=carriedRuns,proto3" json:"carried_runs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -233,6 +237,13 @@ func (x *QueueHolder) GetExecutor() string {
 		return x.Executor
 	}
 	return ""
+}
+
+func (x *QueueHolder) GetCarriedRuns() []string {
+	if x != nil {
+		return x.CarriedRuns
+	}
+	return nil
 }
 
 // Messages of one consumer.
@@ -342,7 +353,7 @@ var File_reeve_queue_v1_holder_proto protoreflect.FileDescriptor
 
 const file_reeve_queue_v1_holder_proto_rawDesc = "" +
 	"\n" +
-	"\x1breeve/queue/v1/holder.proto\x12\x0ereeve.queue.v1\"\xe5\x01\n" +
+	"\x1breeve/queue/v1/holder.proto\x12\x0ereeve.queue.v1\"\x88\x02\n" +
 	"\vQueueHolder\x12\x16\n" +
 	"\x06holder\x18\x01 \x01(\tR\x06holder\x120\n" +
 	"\x04held\x18\x02 \x03(\v2\x1c.reeve.queue.v1.HeldMessagesR\x04held\x12\x18\n" +
@@ -351,7 +362,8 @@ const file_reeve_queue_v1_holder_proto_rawDesc = "" +
 	"releasedBy\x123\n" +
 	"\x06checks\x18\x05 \x03(\x0e2\x1b.reeve.queue.v1.CheckedRuleR\x06checks\x12\x1a\n" +
 	"\bexecutor\x18\n" +
-	" \x01(\tR\bexecutor:\x00\"`\n" +
+	" \x01(\tR\bexecutor\x12!\n" +
+	"\fcarried_runs\x18\x0e \x03(\tR\vcarriedRuns:\x00\"`\n" +
 	"\fHeldMessages\x12\x16\n" +
 	"\x06stream\x18\x01 \x01(\tR\x06stream\x12\x1a\n" +
 	"\bconsumer\x18\x02 \x01(\tR\bconsumer\x12\x1c\n" +

@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1breeve/queue/v1/holder.proto\x12\x0ereeve.queue.v1\"\xe5\x01\n\x0bQueueHolder\x12\x16\n\x06holder\x18\x01 \x01(\tR\x06holder\x12\x30\n\x04held\x18\x02 \x03(\x0b\x32\x1c.reeve.queue.v1.HeldMessagesR\x04held\x12\x18\n\x07\x63rashed\x18\x03 \x01(\x08R\x07\x63rashed\x12\x1f\n\x0breleased_by\x18\x04 \x01(\tR\nreleasedBy\x12\x33\n\x06\x63hecks\x18\x05 \x03(\x0e\x32\x1b.reeve.queue.v1.CheckedRuleR\x06\x63hecks\x12\x1a\n\x08\x65xecutor\x18\n \x01(\tR\x08\x65xecutor:\x00\"`\n\x0cHeldMessages\x12\x16\n\x06stream\x18\x01 \x01(\tR\x06stream\x12\x1a\n\x08\x63onsumer\x18\x02 \x01(\tR\x08\x63onsumer\x12\x1c\n\tsequences\x18\x03 \x03(\x04R\tsequences\"\x0f\n\x0bHolderProbe:\x00*\xa2\x04\n\x0b\x43heckedRule\x12\x1c\n\x18\x43HECKED_RULE_UNSPECIFIED\x10\x00\x12\x18\n\x14\x43HECKED_RULE_STEP_UP\x10\x01\x12 \n\x1c\x43HECKED_RULE_STOP_CONDITIONS\x10\x02\x12\x1e\n\x1a\x43HECKED_RULE_OUTPUT_SCHEMA\x10\x03\x12\x1a\n\x16\x43HECKED_RULE_DELEGATES\x10\x04\x12\x1e\n\x1a\x43HECKED_RULE_CONTENT_PARTS\x10\x05\x12\x17\n\x13\x43HECKED_RULE_SKILLS\x10\x0c\x12\x1d\n\x19\x43HECKED_RULE_CLIENT_TOOLS\x10\n\x12\x18\n\x14\x43HECKED_RULE_PLUGINS\x10\x0b\x12\x19\n\x15\x43HECKED_RULE_WORKFLOW\x10<\x12\x17\n\x13\x43HECKED_RULE_EDITOR\x10=\x12\x1b\n\x17\x43HECKED_RULE_GUARDRAILS\x10>\x12!\n\x1d\x43HECKED_RULE_DELEGATE_PLUGINS\x10?\x12\x1c\n\x18\x43HECKED_RULE_COLLECTIONS\x10\x46\x12\x16\n\x12\x43HECKED_RULE_MEDIA\x10P\x12\x1e\n\x1a\x43HECKED_RULE_STORED_MODELS\x10Z\x12\x19\n\x15\x43HECKED_RULE_ENDPOINT\x10\x64\x12&\n\"CHECKED_RULE_WORKFLOW_CONTINUATION\x10tBP\n\x12\x64\x65v.reeve.queue.v1B\x0bHolderProtoP\x01Z+reeve.dev/sdk/go/gen/reeve/queue/v1;queuev1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1breeve/queue/v1/holder.proto\x12\x0ereeve.queue.v1\"\x88\x02\n\x0bQueueHolder\x12\x16\n\x06holder\x18\x01 \x01(\tR\x06holder\x12\x30\n\x04held\x18\x02 \x03(\x0b\x32\x1c.reeve.queue.v1.HeldMessagesR\x04held\x12\x18\n\x07\x63rashed\x18\x03 \x01(\x08R\x07\x63rashed\x12\x1f\n\x0breleased_by\x18\x04 \x01(\tR\nreleasedBy\x12\x33\n\x06\x63hecks\x18\x05 \x03(\x0e\x32\x1b.reeve.queue.v1.CheckedRuleR\x06\x63hecks\x12\x1a\n\x08\x65xecutor\x18\n \x01(\tR\x08\x65xecutor\x12!\n\x0c\x63\x61rried_runs\x18\x0e \x03(\tR\x0b\x63\x61rriedRuns:\x00\"`\n\x0cHeldMessages\x12\x16\n\x06stream\x18\x01 \x01(\tR\x06stream\x12\x1a\n\x08\x63onsumer\x18\x02 \x01(\tR\x08\x63onsumer\x12\x1c\n\tsequences\x18\x03 \x03(\x04R\tsequences\"\x0f\n\x0bHolderProbe:\x00*\xa2\x04\n\x0b\x43heckedRule\x12\x1c\n\x18\x43HECKED_RULE_UNSPECIFIED\x10\x00\x12\x18\n\x14\x43HECKED_RULE_STEP_UP\x10\x01\x12 \n\x1c\x43HECKED_RULE_STOP_CONDITIONS\x10\x02\x12\x1e\n\x1a\x43HECKED_RULE_OUTPUT_SCHEMA\x10\x03\x12\x1a\n\x16\x43HECKED_RULE_DELEGATES\x10\x04\x12\x1e\n\x1a\x43HECKED_RULE_CONTENT_PARTS\x10\x05\x12\x17\n\x13\x43HECKED_RULE_SKILLS\x10\x0c\x12\x1d\n\x19\x43HECKED_RULE_CLIENT_TOOLS\x10\n\x12\x18\n\x14\x43HECKED_RULE_PLUGINS\x10\x0b\x12\x19\n\x15\x43HECKED_RULE_WORKFLOW\x10<\x12\x17\n\x13\x43HECKED_RULE_EDITOR\x10=\x12\x1b\n\x17\x43HECKED_RULE_GUARDRAILS\x10>\x12!\n\x1d\x43HECKED_RULE_DELEGATE_PLUGINS\x10?\x12\x1c\n\x18\x43HECKED_RULE_COLLECTIONS\x10\x46\x12\x16\n\x12\x43HECKED_RULE_MEDIA\x10P\x12\x1e\n\x1a\x43HECKED_RULE_STORED_MODELS\x10Z\x12\x19\n\x15\x43HECKED_RULE_ENDPOINT\x10\x64\x12&\n\"CHECKED_RULE_WORKFLOW_CONTINUATION\x10tBP\n\x12\x64\x65v.reeve.queue.v1B\x0bHolderProtoP\x01Z+reeve.dev/sdk/go/gen/reeve/queue/v1;queuev1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -32,12 +32,12 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'reeve.queue.v1.holder_pb2',
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\022dev.reeve.queue.v1B\013HolderProtoP\001Z+reeve.dev/sdk/go/gen/reeve/queue/v1;queuev1'
-  _globals['_CHECKEDRULE']._serialized_start=395
-  _globals['_CHECKEDRULE']._serialized_end=941
+  _globals['_CHECKEDRULE']._serialized_start=430
+  _globals['_CHECKEDRULE']._serialized_end=976
   _globals['_QUEUEHOLDER']._serialized_start=48
-  _globals['_QUEUEHOLDER']._serialized_end=277
-  _globals['_HELDMESSAGES']._serialized_start=279
-  _globals['_HELDMESSAGES']._serialized_end=375
-  _globals['_HOLDERPROBE']._serialized_start=377
-  _globals['_HOLDERPROBE']._serialized_end=392
+  _globals['_QUEUEHOLDER']._serialized_end=312
+  _globals['_HELDMESSAGES']._serialized_start=314
+  _globals['_HELDMESSAGES']._serialized_end=410
+  _globals['_HOLDERPROBE']._serialized_start=412
+  _globals['_HOLDERPROBE']._serialized_end=427
 # @@protoc_insertion_point(module_scope)

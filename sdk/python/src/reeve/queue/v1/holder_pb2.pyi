@@ -47,20 +47,22 @@ CHECKED_RULE_ENDPOINT: CheckedRule
 CHECKED_RULE_WORKFLOW_CONTINUATION: CheckedRule
 
 class QueueHolder(_message.Message):
-    __slots__ = ("holder", "held", "crashed", "released_by", "checks", "executor")
+    __slots__ = ("holder", "held", "crashed", "released_by", "checks", "executor", "carried_runs")
     HOLDER_FIELD_NUMBER: _ClassVar[int]
     HELD_FIELD_NUMBER: _ClassVar[int]
     CRASHED_FIELD_NUMBER: _ClassVar[int]
     RELEASED_BY_FIELD_NUMBER: _ClassVar[int]
     CHECKS_FIELD_NUMBER: _ClassVar[int]
     EXECUTOR_FIELD_NUMBER: _ClassVar[int]
+    CARRIED_RUNS_FIELD_NUMBER: _ClassVar[int]
     holder: str
     held: _containers.RepeatedCompositeFieldContainer[HeldMessages]
     crashed: bool
     released_by: str
     checks: _containers.RepeatedScalarFieldContainer[CheckedRule]
     executor: str
-    def __init__(self, holder: _Optional[str] = ..., held: _Optional[_Iterable[_Union[HeldMessages, _Mapping]]] = ..., crashed: _Optional[bool] = ..., released_by: _Optional[str] = ..., checks: _Optional[_Iterable[_Union[CheckedRule, str]]] = ..., executor: _Optional[str] = ...) -> None: ...
+    carried_runs: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, holder: _Optional[str] = ..., held: _Optional[_Iterable[_Union[HeldMessages, _Mapping]]] = ..., crashed: _Optional[bool] = ..., released_by: _Optional[str] = ..., checks: _Optional[_Iterable[_Union[CheckedRule, str]]] = ..., executor: _Optional[str] = ..., carried_runs: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class HeldMessages(_message.Message):
     __slots__ = ("stream", "consumer", "sequences")
