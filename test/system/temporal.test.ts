@@ -5,6 +5,7 @@ import { ListValueSchema } from "@bufbuild/protobuf/wkt";
 import type { RunEvent } from "@reeve/contracts/run";
 import { DispatchSchema, RunStatus } from "@reeve/contracts/run";
 import { openDispatchQueue } from "@reeve/jetstream/queue/dispatch";
+import { failActivity } from "@reeve/runtime/fail-activity";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { TestTemporal, temporalPrograms } from "../support/temporal.ts";
 import { Deployment } from "./support/deployment.ts";
@@ -101,6 +102,20 @@ describe.skipIf(skipped !== "")(`on Temporal, a run${skipped}`, () => {
     await deployment.start("runtime");
     await approve(deployment, runId);
     await expectPublished(runId);
+  });
+
+  // Requirement: DUR-3
+  test("whose worker is known to be dead is given out again at once, and so is no run of another worker", async () => {
+    const runId = await startRun("publish");
+    await started(deployment, runId, await firstCall(deployment, runId));
+    const worker = await operator.workerOf(runId);
+    // That worker lives, so it gets the run itself, as another one would.
+    for (const dead of ["runtime-other", worker, "runtime-other"]) {
+      await failActivity(operator.service, "default", { worker: dead, run: runId });
+    }
+    await approve(deployment, runId);
+    await expectPublished(runId);
+    expect(await operator.failures(runId)).toEqual([`the worker ${worker} is dead`]);
   });
 
   // Requirement: DUR-3

@@ -1,5 +1,6 @@
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import type { WorkflowService } from "@reeve/runtime/fail-activity";
 
 /** An execution of a workflow, as Temporal shows it. */
 export interface ShownWorkflow {
@@ -26,7 +27,14 @@ interface Handle {
   fetchHistory(): Promise<{ readonly events: readonly object[] }>;
 }
 
+interface StartedAttempt {
+  readonly activityTaskStartedEventAttributes?: {
+    readonly lastFailure?: { readonly message?: string | null } | null;
+  } | null;
+}
+
 interface Client {
+  readonly workflowService: WorkflowService;
   readonly workflow: {
     getHandle(workflowId: string, runId?: string): Handle;
     list(options: { readonly query: string }): AsyncIterable<{
@@ -60,6 +68,27 @@ export class TemporalOperator implements AsyncDisposable {
     const address = settings["REEVE_TEMPORAL_ADDRESS"];
     const connection = await Connection.connect({ address });
     return new TemporalOperator(sdk, connection, new TemporalClient({ connection }));
+  }
+
+  get service(): WorkflowService {
+    return this.#client.workflowService;
+  }
+
+  /** Returns the worker that has a run in Temporal. */
+  async workerOf(runId: string): Promise<string> {
+    const execution = { workflowId: runId };
+    const request = { namespace: "default", execution };
+    const { pendingActivities } = await this.service.describeWorkflowExecution(request);
+    return pendingActivities?.[0]?.lastWorkerIdentity ?? "";
+  }
+
+  /** Returns why the attempts before failed, for each attempt of a worker that the last execution of a run recorded. */
+  async failures(runId: string): Promise<readonly string[]> {
+    const { events } = await this.workflow(runId).fetchHistory();
+    return events.flatMap((event: StartedAttempt) => {
+      const message = event.activityTaskStartedEventAttributes?.lastFailure?.message;
+      return message === undefined || message === null ? [] : [message];
+    });
   }
 
   /** Returns the last execution of the workflow of a run. */

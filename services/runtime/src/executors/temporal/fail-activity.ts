@@ -1,6 +1,8 @@
 import type { LostRun } from "./release-lost-runs.ts";
 import type { WorkflowService } from "./sdk.ts";
 
+export type { WorkflowService } from "./sdk.ts";
+
 /** Code of gRPC for what does not exist. */
 const notFound = 5;
 /** `PENDING_ACTIVITY_STATE_STARTED` of Temporal: a worker has it. */
