@@ -23,6 +23,7 @@ import { clusterChaos } from "../cluster/support/cluster-chaos.ts";
 import type { ChaosOptions } from "./support/chaos.ts";
 import { chaos } from "./support/chaos.ts";
 import { temporalChaos } from "./temporal-chaos.ts";
+import { guaranteeTable } from "./support/guarantees.ts";
 import type { ChaosReport } from "./support/report.ts";
 import { faultTable, lineOf, seedTable } from "./support/report.ts";
 
@@ -70,7 +71,8 @@ for (const seed of seeds()) {
   }
   if (values.json !== undefined) writeFileSync(values.json, JSON.stringify(reports, null, 2));
 }
-process.stdout.write(`\n${seedTable(reports)}\n\n${faultTable(reports)}\n`);
+const tables = [seedTable(reports), faultTable(reports), guaranteeTable(reports)];
+process.stdout.write(`\n${tables.join("\n\n")}\n`);
 const areKept = reports.every(({ violations }) => violations.length === 0);
 process.exit(areKept && failed.length === 0 ? 0 : 1);
 

@@ -142,13 +142,14 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
     // A host that is not known to the harness was killed before it logged that it had started.
     return member === undefined || faultLog.wasAffected(member.name, fromMs, toMs);
   };
+  const workers = cluster.of("runtime").map(({ name }) => name);
   violations.push(...evidence.flatMap((known) => runViolations(known)));
   violations.push(...(await threadViolationsOf(cluster, evidence)));
   return {
     seed,
     runs,
     seconds: Math.round((performance.now() - beganAt) / 1_000),
-    ...figuresOf(evidence),
+    ...figuresOf(evidence, (fromMs, toMs) => faultLog.awayMs(workers, fromMs, toMs)),
     falseAlarms: evidence.reduce((sum, known) => sum + falseAlarms(known, wasAffected), 0),
     faults: faultLog.counts(),
     faultCount: faultLog.total,
@@ -187,7 +188,10 @@ async function threadViolationsOf(
   return violations;
 }
 
-function figuresOf(evidence: readonly RunEvidence[]) {
+function figuresOf(
+  evidence: readonly RunEvidence[],
+  awayMs: (fromMs: number, toMs: number) => number,
+) {
   const ends = evidence.map(({ stored }) => endOf(stored));
   // A turn of a thread waits for the turns before it, which would count as a pause.
   const single = evidence.filter(({ plan }) => plan.thread === undefined);
@@ -206,10 +210,17 @@ function figuresOf(evidence: readonly RunEvidence[]) {
     unknownOutcomes: sum(({ stored }) => unknownOutcomes(stored)),
     takeovers: count("runClaimed") - evidence.filter(({ stored }) => hasClaim(stored)).length,
     takeoverMs: evidence.flatMap(({ stored }) => takeoverPauses(stored)),
+    takeoverWithWorkerMs: evidence.flatMap(({ stored }) => takeoverPauses(stored, awayMs)),
+    approvals: sum(({ stored }) => stored.filter(isDecision).length),
+    turns: evidence.filter(({ plan }) => plan.thread !== undefined).length,
     interruptions: sum(({ seen }) => seen.interruptions),
     longestPauseMs: longest(({ longestPauseMs }) => longestPauseMs),
     longestPauseWithStoreMs: longest(({ longestPauseWithStoreMs }) => longestPauseWithStoreMs),
   };
+}
+
+function isDecision({ event }: RunEvidence["stored"][number]): boolean {
+  return event.case === "approval" && event.value.approval?.decision !== undefined;
 }
 
 function hasClaim(stored: RunEvidence["stored"]): boolean {

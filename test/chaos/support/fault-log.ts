@@ -58,6 +58,24 @@ export class FaultLog implements Disposable {
     );
   }
 
+  /** Returns for how long of an interval no worker could get a run: NATS or Temporal was away, or every one of `workers`. */
+  awayMs(workers: readonly string[], fromMs: number, toMs: number): number {
+    const within = (ms: number) => Math.min(Math.max(ms, fromMs), toMs);
+    const bounds = this.#faults.flatMap((fault) => [within(fault.fromMs), within(fault.toMs)]);
+    const ordered = [fromMs, ...bounds, toMs].toSorted((a, b) => a - b);
+    let awayMs = 0;
+    for (const [index, endMs] of ordered.entries()) {
+      const startMs = ordered[index - 1] ?? endMs;
+      const isFaulty = (target: string) =>
+        this.#faults.some(
+          (fault) => fault.target === target && fault.fromMs <= startMs && endMs <= fault.toMs,
+        );
+      const isAway = isFaulty("nats") || isFaulty("temporal") || workers.every(isFaulty);
+      if (isAway) awayMs += endMs - startMs;
+    }
+    return awayMs;
+  }
+
   /** Returns the number of faults by kind and target. */
   counts(): Readonly<Record<string, Readonly<Record<string, number>>>> {
     const counts: Record<string, Record<string, number>> = {};

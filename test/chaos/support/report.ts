@@ -17,6 +17,12 @@ export interface ChaosReport {
   readonly takeovers: number;
   /** The times of claims that followed no park, from the last event before each; see `takeoverPauses`. */
   readonly takeoverMs: readonly number[];
+  /** The same, without the time during which NATS or Temporal was away, or no worker was there. */
+  readonly takeoverWithWorkerMs: readonly number[];
+  /** The number of decisions about approvals. */
+  readonly approvals: number;
+  /** The number of runs that were turns of threads. */
+  readonly turns: number;
   /** How often clients' streams broke or clients left them. */
   readonly interruptions: number;
   readonly longestPauseMs: number;
@@ -49,7 +55,8 @@ export function seedTable(reports: readonly ChaosReport[]): string {
     "outcomes unknown (false alarms)",
     "longest pause (with a store)",
   ];
-  const columns = [...counts.split(" "), "takeover p50", "p95", ...calls, "guarantees broken"];
+  const takeovers = ["takeover p50 (with a worker)", "p95"];
+  const columns = [...counts.split(" "), ...takeovers, ...calls, "guarantees broken"];
   const sum = (figure: (report: ChaosReport) => number) =>
     reports.reduce((total, report) => total + figure(report), 0);
   const all = {
@@ -59,6 +66,7 @@ export function seedTable(reports: readonly ChaosReport[]): string {
     faultCount: sum(({ faultCount }) => faultCount),
     takeovers: sum(({ takeovers }) => takeovers),
     takeoverMs: reports.flatMap(({ takeoverMs }) => takeoverMs),
+    takeoverWithWorkerMs: reports.flatMap(({ takeoverWithWorkerMs: part }) => part),
     calls: sum(({ calls }) => calls),
     effects: sum(({ effects }) => effects),
     unknownOutcomes: sum(({ unknownOutcomes }) => unknownOutcomes),
@@ -79,12 +87,20 @@ export function seedTable(reports: readonly ChaosReport[]): string {
 }
 
 function cellsOf(
-  report: Omit<ChaosReport, "seed" | "runs" | "events" | "interruptions" | "faults">,
+  report: Omit<
+    ChaosReport,
+    "seed" | "runs" | "events" | "interruptions" | "faults" | "approvals" | "turns"
+  >,
 ) {
-  const { completed, cancelled, seconds, faultCount, takeovers, takeoverMs } = report;
+  const { completed, cancelled, seconds, faultCount, takeovers } = report;
+  const takeover = (share: number) => {
+    const all = quantile(report.takeoverMs, share);
+    if (all === undefined) return "";
+    return `${secondsOf(all)} (${secondsOf(quantile(report.takeoverWithWorkerMs, share))})`;
+  };
   return [
     ...[completed, cancelled, seconds, faultCount, takeovers].map(String),
-    ...[0.5, 0.95].map((share) => secondsOf(quantile(takeoverMs, share))),
+    ...[0.5, 0.95].map(takeover),
     ...[report.calls, report.effects].map(String),
     `${report.unknownOutcomes} (${report.falseAlarms})`,
     pauseOf(report),
@@ -132,6 +148,7 @@ export function faultTable(reports: readonly ChaosReport[]): string {
   ].join("\n");
 }
 
-function line(cells: readonly string[]): string {
+/** Returns a row of a Markdown table. */
+export function line(cells: readonly string[]): string {
   return `| ${cells.join(" | ")} |`;
 }

@@ -50,13 +50,14 @@ function temporal(pendingActivities: readonly PendingActivity[], error?: Error) 
   return { service, failed };
 }
 
+const attempt = (activityId: string, state: number, lastWorkerIdentity: string) => ({
+  activityId,
+  state,
+  lastWorkerIdentity,
+});
+
 // Requirement: DUR-3, DUR-4
 test("only an attempt that the dead worker has fails, and the next one follows at once", async () => {
-  const attempt = (activityId: string, state: number, lastWorkerIdentity: string) => ({
-    activityId,
-    state,
-    lastWorkerIdentity,
-  });
   const { service, failed } = temporal([
     attempt("1", 1, "runtime-1"),
     attempt("2", 2, "runtime-2"),

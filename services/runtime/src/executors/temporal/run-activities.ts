@@ -60,8 +60,9 @@ export function runActivities({
     async ownRun(owned) {
       const activity = context();
       // By time, from before the worker has the run until it has left it: whatever the run does, it keeps its worker.
-      using _ = every(heartbeats.intervalMs, () => activity.heartbeat());
-      using _carried = ports.holder.carry(owned.run);
+      using owning = new DisposableStack();
+      owning.use(every(heartbeats.intervalMs, () => activity.heartbeat()));
+      owning.use(ports.holder.carry(owned.run));
       if (activity.info.attempt > 1) {
         const { tenant, run } = owned;
         const { cancellationSignal: signal } = activity;
