@@ -23,9 +23,9 @@ import { clusterChaos } from "../cluster/support/cluster-chaos.ts";
 import type { ChaosOptions } from "./support/chaos.ts";
 import { chaos } from "./support/chaos.ts";
 import { temporalChaos } from "./temporal-chaos.ts";
-import { guaranteeTable } from "./support/guarantees.ts";
-import type { ChaosReport } from "./support/report.ts";
-import { faultTable, lineOf, seedTable } from "./support/report.ts";
+import { guaranteeTable } from "./report/guarantees.ts";
+import type { ChaosReport } from "./report/report.ts";
+import { faultTable, lineOf, seedTable } from "./report/report.ts";
 
 const { values } = parseArgs({
   options: {

@@ -6,10 +6,10 @@ import type { RunEvent } from "@reeve/contracts/run";
 import { RunEventSchema } from "@reeve/contracts/run";
 import { expect, test, vi } from "vitest";
 import { FaultLog } from "./support/fault-log.ts";
-import { guarantees } from "./support/guarantees.ts";
-import type { ChaosReport } from "./support/report.ts";
-import { seedTable } from "./support/report.ts";
-import { takeoverPauses } from "./support/takeover-pauses.ts";
+import { guarantees } from "./report/guarantees.ts";
+import type { ChaosReport } from "./report/report.ts";
+import { seedTable } from "./report/report.ts";
+import { takeoverPauses } from "./report/takeover-pauses.ts";
 
 const at = (ms: number, kind: "runClaimed" | "runParked" | "text") =>
   create(RunEventSchema, {

@@ -4,7 +4,7 @@ import type { ChaosOptions } from "./support/chaos.ts";
 import { chaos } from "./support/chaos.ts";
 import type { Scene } from "./support/faults.ts";
 import { recorded } from "./support/faults.ts";
-import type { ChaosReport } from "./support/report.ts";
+import type { ChaosReport } from "./report/report.ts";
 
 /** As `chaos`, with a server of Temporal that gives the runs to the workers, and that is killed as well. */
 export async function temporalChaos(options: ChaosOptions): Promise<ChaosReport> {

@@ -204,3 +204,32 @@ test("a process learns what became of another one", async () => {
   await self.holder[Symbol.asyncDispose]();
   await alive.holder[Symbol.asyncDispose]();
 });
+
+// Requirement: DUR-3
+test("the runs that another executor gave to a killed process go to one of those that ask for them", async () => {
+  const [first, second, third] = [
+    await start("first"),
+    await start("second"),
+    await start("third"),
+  ];
+  first.holder.carry("run_1");
+  first.holder.carry("run_2")[Symbol.dispose]();
+  const table = await openTable(second.nats, QueueHolderSchema);
+  const rowOf = async () => (await table.get(first.name, signal))?.record;
+  await expect.poll(async () => (await rowOf())?.carriedRuns).toEqual(["run_1"]);
+  const end = new AbortController();
+  const lost: object[] = [];
+  const ask = async ({ holder }: HolderProcess) => {
+    for await (const runs of holder.lostRuns(end.signal)) lost.push(runs);
+  };
+  const asking = [second, third].map(ask);
+  await first.kill();
+  await expect
+    .poll(() => lost, { timeout: 20_000 })
+    .toEqual([{ worker: first.name, runs: ["run_1"] }]);
+  expect(await rowOf()).toMatchObject({ crashed: true, carriedRuns: [] });
+  end.abort();
+  await Promise.allSettled(asking);
+  expect(lost).toHaveLength(1);
+  for (const { holder } of [second, third]) await holder[Symbol.asyncDispose]();
+});

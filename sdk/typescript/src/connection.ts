@@ -18,7 +18,7 @@ import { ThreadService } from "#contracts/thread";
 import { WorkflowService } from "#contracts/extensions/workflow";
 import { TriggerService } from "#contracts/trigger";
 import type { ServerOptions } from "./client-options.ts";
-import { SafeSessionManager } from "./safe-session.ts";
+import { SafeSessionManager } from "./transport/safe-session.ts";
 
 /** The generated services of the API. Their methods throw a ConnectError; `ReeveError.from` converts it. */
 export interface Services {

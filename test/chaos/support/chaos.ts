@@ -18,11 +18,11 @@ import { gather } from "./evidence.ts";
 import type { WeightedFault } from "./faults.ts";
 import { faultNames, injectFaults } from "./faults.ts";
 import { randomFrom } from "./random.ts";
-import type { ChaosReport } from "./report.ts";
+import type { ChaosReport } from "../report/report.ts";
 import type { RunPlan } from "./run-plan.ts";
 import { planOf } from "./run-plan.ts";
 import { lostDispatch, settled } from "./settled.ts";
-import { takeoverPauses } from "./takeover-pauses.ts";
+import { takeoverPauses } from "../report/takeover-pauses.ts";
 import { playPlans, workerAgent } from "./worker-agent.ts";
 
 export interface ChaosOptions {

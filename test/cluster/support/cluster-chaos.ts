@@ -4,7 +4,7 @@ import { provisionStreams } from "@reeve/jetstream/streams/provision-streams";
 import type { ChaosOptions } from "../../chaos/support/chaos.ts";
 import { chaos } from "../../chaos/support/chaos.ts";
 import { processFaultNames } from "../../chaos/support/faults.ts";
-import type { ChaosReport } from "../../chaos/support/report.ts";
+import type { ChaosReport } from "../../chaos/report/report.ts";
 import { NatsCluster } from "../../support/nats-cluster.ts";
 import { serviceUsers } from "../../support/service-users.ts";
 import { canTraceDisks } from "../../support/traced-disk.ts";

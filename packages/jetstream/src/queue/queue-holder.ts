@@ -12,10 +12,10 @@ import type { Table } from "../table/port.ts";
 import type { DeliveryLease } from "./delivery-lease.ts";
 import type { HeldMessage } from "./held-messages.ts";
 import { HeldMessages } from "./held-messages.ts";
-import { answerHolderProbes, isConnected } from "./holder-probe.ts";
-import { HolderWatch } from "./holder-watch.ts";
-import type { LostRuns } from "./lost-runs.ts";
-import { takeLostRuns } from "./lost-runs.ts";
+import { answerHolderProbes, isConnected } from "./holder/holder-probe.ts";
+import { HolderWatch } from "./holder/holder-watch.ts";
+import type { LostRuns } from "./holder/lost-runs.ts";
+import { takeLostRuns } from "./holder/lost-runs.ts";
 
 /** How long after a settled message the row is written. A taken message is written at once: its taker may die at any time. */
 const settledDelayMs = 100;

@@ -4,11 +4,11 @@ import type { QueueHolder as HolderRow } from "@reeve/contracts/queue";
 import { sleep } from "@reeve/platform/async/sleep";
 import { connectionStateOf } from "@reeve/platform/nats/connection-state";
 import type { Logger } from "@reeve/platform/telemetry/logger";
-import { openJetStreamManager } from "../streams/ensure-stream.ts";
-import type { Row, Table } from "../table/port.ts";
-import type { HeldGroup } from "./held-messages.ts";
+import { openJetStreamManager } from "../../streams/ensure-stream.ts";
+import type { Row, Table } from "../../table/port.ts";
+import type { HeldGroup } from "../held-messages.ts";
 import { isConnected } from "./holder-probe.ts";
-import { releaseMessages } from "./release-messages.ts";
+import { releaseMessages } from "../release-messages.ts";
 
 /** Interval between two probes of a holder. Two that find no listener prove that it is dead. */
 const probeIntervalMs = 250;

@@ -1,5 +1,5 @@
 import type { QueueHolder as HolderRow } from "@reeve/contracts/queue";
-import type { Table } from "../table/port.ts";
+import type { Table } from "../../table/port.ts";
 
 /** The runs that a worker had from an executor when it was found dead. */
 export interface LostRuns {
