@@ -9,12 +9,13 @@ const log = createLogger("test", "silent");
 const lost: LostRun = { worker: "runtime-1", run: "run_1" };
 
 // Requirement: DUR-3
-test("the runs of a dead worker are released, also when Temporal answers late, and the store fails in between", async () => {
+test("the runs of a worker that is dead and stays away are released, also when Temporal answers late, and the store fails in between", async () => {
   const end = new AbortController();
   const released: string[] = [];
   let [follows, attempts] = [0, 0];
   async function* lostRuns() {
     if (follows++ === 0) {
+      yield { worker: "alive", runs: ["run_0"] };
       yield { worker: "runtime-1", runs: ["run_1", "run_2"] };
       throw new Error("the store is lost");
     }
@@ -27,6 +28,8 @@ test("the runs of a dead worker are released, also when Temporal answers late, a
   };
   const options = {
     holder: { lostRuns },
+    ownerFate: async (worker: string) =>
+      worker === "alive" ? ("alive" as const) : ("crashed" as const),
     log,
     release,
     restart: { firstDelayMs: 1, maxDelayMs: 1 },

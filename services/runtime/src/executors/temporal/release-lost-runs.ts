@@ -23,6 +23,7 @@ export interface LostRun {
 
 export interface LostRunRelease {
   readonly holder: Pick<RuntimePorts["holder"], "lostRuns">;
+  readonly ownerFate: RuntimePorts["ownerFate"];
   readonly log: Logger;
   /** Default: half a second to five seconds. */
   readonly restart?: BackoffOptions;
@@ -35,7 +36,7 @@ export interface LostRunRelease {
  * What is not told, the time limit of heartbeats replaces.
  */
 export async function releaseLostRuns(
-  { holder, log, release, restart = defaultRestart }: LostRunRelease,
+  { holder, ownerFate, log, release, restart = defaultRestart }: LostRunRelease,
   signal: AbortSignal,
 ): Promise<void> {
   const restarts = new Backoff(restart);
@@ -57,6 +58,9 @@ export async function releaseLostRuns(
       try {
         for await (const { worker, runs } of holder.lostRuns(signal)) {
           restarts.reset();
+          // A worker that only lost its connection for a while keeps its runs, and shows them again.
+          const fate = await ownerFate(worker, signal).catch(() => undefined);
+          if (fate === "alive") continue;
           log.info({ holder: worker, runs: runs.length }, "a worker is dead; releasing its runs");
           for (const run of runs) void releases.add(releaseOne({ worker, run }));
         }

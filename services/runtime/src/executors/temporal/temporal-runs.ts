@@ -56,7 +56,7 @@ export class TemporalRuns implements CarriedRuns {
   }
 
   async *take(permits: number | Semaphore, signal: AbortSignal): AsyncIterable<Delivery<Dispatch>> {
-    const { logger, dispatch: queue, heartbeatMs, holder } = this.#ports;
+    const { logger, dispatch: queue, heartbeatMs, holder, ownerFate } = this.#ports;
     const { address } = this.#options.connection;
     installRuntime(this.#sdk, logger);
     await using resources = new AsyncDisposableStack();
@@ -79,7 +79,9 @@ export class TemporalRuns implements CarriedRuns {
     ).catch(fail);
     resources.defer(() => relaying);
     const release = this.#releaser(client);
-    const releasing = releaseLostRuns({ holder, log: logger, release }, working).catch(fail);
+    const releasing = releaseLostRuns({ holder, ownerFate, log: logger, release }, working).catch(
+      fail,
+    );
     resources.defer(() => releasing);
     // Before the end of the worker, which waits for these runs.
     resources.defer(() => {
