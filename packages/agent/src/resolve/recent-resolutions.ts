@@ -59,9 +59,23 @@ function keyOf(spec: AgentSpec, context: ToolContext): string | undefined {
   const brings = [delegates, offeredTools, plugins].some((each) => each.length > 0);
   const isPlain = policy === unrestricted && !brings && outputSchema === undefined;
   if (!isPlain || isDelegate) return undefined;
-  const bytes = toBinary(AgentSpecSchema, spec);
-  if (bytes.length > maxSpecBytes) return undefined;
+  const content = contentOf(spec);
+  if (content === undefined) return undefined;
   const extra = extraTools.map(({ name }) => name).join();
   const editor = `${String(isEditor)} ${String(hasNodeRegistry)}`;
-  return `${editor} ${extra} ${Buffer.from(bytes).toString("latin1")}`;
+  return `${editor} ${extra} ${content}`;
+}
+
+/** By spec: the runs of an agent share that of the agent until it is updated, and nothing changes the spec of a run. */
+const contents = new WeakMap<AgentSpec, string>();
+
+/** Returns the encoded spec. Undefined: it is too large to be remembered. */
+function contentOf(spec: AgentSpec): string | undefined {
+  const before = contents.get(spec);
+  if (before !== undefined) return before;
+  const bytes = toBinary(AgentSpecSchema, spec);
+  if (bytes.length > maxSpecBytes) return undefined;
+  const content = Buffer.from(bytes).toString("latin1");
+  contents.set(spec, content);
+  return content;
 }

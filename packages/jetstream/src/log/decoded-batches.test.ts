@@ -9,25 +9,37 @@ const encoded = (firstSequence: number) => toBinary(RunBatchSchema, batch(firstS
 
 test("a batch is decoded once for all of its readers", () => {
   const decoded = new DecodedBatches();
-  const first = decoded.of(RunBatchSchema, { revision: 5, data: encoded(1) }, () => batch(1));
-  const again = decoded.of(RunBatchSchema, { revision: 5, data: encoded(1) }, () => batch(1));
+  const first = decoded.of(RunBatchSchema, { write: "w-5", data: encoded(1) }, () => batch(1));
+  const again = decoded.of(RunBatchSchema, { write: "w-5", data: encoded(1) }, () => batch(1));
   expect(again).toBe(first);
 });
 
-test("other bytes at the same revision are another batch, and so is a batch of another kind of log", () => {
+test("a batch that this process stores is not decoded, unless its bytes are others", () => {
   const decoded = new DecodedBatches();
-  decoded.of(RunBatchSchema, { revision: 5, data: encoded(1) }, () => batch(1));
-  const other = decoded.of(RunBatchSchema, { revision: 5, data: encoded(2) }, () => batch(2));
+  const stored = batch(1);
+  decoded.add(RunBatchSchema, { write: "w-5", data: encoded(1) }, stored);
+  const read = (firstSequence: number) =>
+    decoded.of(RunBatchSchema, { write: "w-5", data: encoded(firstSequence) }, () =>
+      batch(firstSequence),
+    );
+  expect(read(1)).toBe(stored);
+  expect(read(2).firstSequence).toBe(2);
+});
+
+test("other bytes of the same write are another batch, and so is a batch of another kind of log", () => {
+  const decoded = new DecodedBatches();
+  decoded.of(RunBatchSchema, { write: "w-5", data: encoded(1) }, () => batch(1));
+  const other = decoded.of(RunBatchSchema, { write: "w-5", data: encoded(2) }, () => batch(2));
   expect(other.firstSequence).toBe(2);
   const journal = create(ToolCallJournalSchema, { firstSequence: 1 });
   const data = toBinary(ToolCallJournalSchema, journal);
-  expect(decoded.of(ToolCallJournalSchema, { revision: 5, data }, () => journal)).toBe(journal);
+  expect(decoded.of(ToolCallJournalSchema, { write: "w-5", data }, () => journal)).toBe(journal);
 });
 
 test("the oldest batches are forgotten, and large ones are not held", () => {
   const decoded = new DecodedBatches(2 * encoded(1).length);
-  const read = (revision: number, data = encoded(revision)) =>
-    decoded.of(RunBatchSchema, { revision, data }, () => batch(revision));
+  const read = (write: number, data = encoded(write)) =>
+    decoded.of(RunBatchSchema, { write: String(write), data }, () => batch(write));
   const [first, second] = [read(1), read(2)];
   expect(read(1)).toBe(first);
   read(3);

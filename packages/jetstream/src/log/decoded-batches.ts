@@ -6,7 +6,8 @@ const maxBytes = 1024 * 1024;
 const maxBatchBytes = 64 * 1024;
 
 interface EncodedBatch {
-  readonly revision: number;
+  /** Identifies the write of the batch: see `batchHeaders`. */
+  readonly write: string;
   readonly data: Uint8Array;
 }
 
@@ -16,11 +17,12 @@ interface DecodedBatch {
 }
 
 /**
- * The batches that this process decoded last. Each new batch has several readers in a process: the owner of its run, watchers, and
- * projections. A batch is found by its revision and its bytes, so what is returned is what decoding them again would return.
+ * The batches that this process wrote or decoded last. Each new batch has several readers in a process: the owner of its run,
+ * watchers, and projections. A batch is found by its write and its bytes. What is returned means the same as what decoding them
+ * again would return.
  */
 export class DecodedBatches {
-  readonly #schemas = new Map<DescMessage, Map<number, DecodedBatch>>();
+  readonly #schemas = new Map<DescMessage, Map<string, DecodedBatch>>();
   readonly #maxBytes: number;
   #bytes = 0;
 
@@ -31,30 +33,40 @@ export class DecodedBatches {
   /** Returns the message of a batch: the held one, or what `decode` returns. */
   of<Schema extends DescMessage>(
     schema: Schema,
-    { revision, data }: EncodedBatch,
+    { write, data }: EncodedBatch,
     decode: () => MessageShape<Schema>,
   ): MessageShape<Schema> {
     const held = this.#heldOf(schema);
-    const known = held.get(revision);
+    const known = held.get(write);
     if (known !== undefined && isSame(known.data, data)) {
       // The map has only messages of the schema.
       return known.message as MessageShape<Schema>;
     }
     const message = decode();
     // A copy: the bytes of a message are a part of all that arrived with it.
-    if (data.length <= maxBatchBytes) this.#hold(held, revision, { data: data.slice(), message });
+    if (data.length <= maxBatchBytes) this.#hold(held, write, { data: data.slice(), message });
     return message;
   }
 
-  #heldOf(schema: DescMessage): Map<number, DecodedBatch> {
-    const known = this.#schemas.get(schema) ?? new Map<number, DecodedBatch>();
+  /** Holds a batch that this process stores, with the message of which it is the encoding. Nobody may change either. */
+  add<Schema extends DescMessage>(
+    schema: Schema,
+    { write, data }: EncodedBatch,
+    message: MessageShape<Schema>,
+  ): void {
+    if (data.length > maxBatchBytes) return;
+    this.#hold(this.#heldOf(schema), write, { data, message });
+  }
+
+  #heldOf(schema: DescMessage): Map<string, DecodedBatch> {
+    const known = this.#schemas.get(schema) ?? new Map<string, DecodedBatch>();
     this.#schemas.set(schema, known);
     return known;
   }
 
-  #hold(held: Map<number, DecodedBatch>, revision: number, batch: DecodedBatch): void {
-    this.#forget(held, revision);
-    held.set(revision, batch);
+  #hold(held: Map<string, DecodedBatch>, write: string, batch: DecodedBatch): void {
+    this.#forget(held, write);
+    held.set(write, batch);
     this.#bytes += batch.data.length;
     for (const others of this.#schemas.values()) {
       for (const oldest of others.keys()) {
@@ -64,9 +76,9 @@ export class DecodedBatches {
     }
   }
 
-  #forget(held: Map<number, DecodedBatch>, revision: number): void {
-    this.#bytes -= held.get(revision)?.data.length ?? 0;
-    held.delete(revision);
+  #forget(held: Map<string, DecodedBatch>, write: string): void {
+    this.#bytes -= held.get(write)?.data.length ?? 0;
+    held.delete(write);
   }
 }
 

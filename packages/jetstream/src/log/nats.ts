@@ -129,7 +129,8 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
     const write = `${this.#writer}-${++this.#writes}`;
     const sequence = tail.sequence + events.length;
     const sealing = { cipher: this.#cipher, place: this.#ranges.placeOf(subject) };
-    const { data, digest } = await encodeBatch(this.#definition, sealing, { tail, events }, signal);
+    const batch = { tail, events, write };
+    const { data, digest } = await encodeBatch(this.#definition, sealing, batch, signal);
     const described = { tail, length: events.length, kinds: this.#definition.kinds(events) };
     const messageHeaders = headersOfBatch(described, write, digest);
     this.#assertFits(subject, data);
@@ -140,9 +141,9 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
       signal.throwIfAborted();
       const reply = await this.#publisher.publish(subject, data, messageHeaders, { usesReserve });
       if (reply.kind === "stored") {
-        const batch = batchFromHeaders(reply.sequence, messageHeaders, data);
-        this.#reader.remember(subject, batch);
-        this.#passOn(key, batch);
+        const stored = batchFromHeaders(reply.sequence, messageHeaders, data);
+        this.#reader.remember(subject, stored);
+        this.#passOn(key, stored);
         return { kind: "appended", tail: { sequence, revision: reply.sequence, digest } };
       }
       const conflict = reply.kind === "refused" && isConflict(reply.error);

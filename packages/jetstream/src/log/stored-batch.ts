@@ -96,10 +96,10 @@ export function tailAfter(subject: string, batch: StoredBatch): Tail {
 /** Decodes a batch. Several readers of one process get the same objects, which nobody may change. */
 export function contentOf<Key, Event, Schema extends DescMessage>(
   { schema, eventsOf }: LogDefinition<Key, Event, Schema>,
-  { data, revision }: Pick<StoredBatch, "data" | "revision">,
+  { data, write }: Pick<StoredBatch, "data" | "write">,
 ): BatchContent<Event> {
   const decode = () => fromBinary(schema, data, storedReadOptions);
-  return eventsOf(decodedBatches.of(schema, { data, revision }, decode));
+  return eventsOf(decodedBatches.of(schema, { data, write }, decode));
 }
 
 /** Returns the events of a batch after `afterSequence`. */

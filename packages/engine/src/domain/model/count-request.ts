@@ -21,7 +21,7 @@ export function messagesTokens(messages: readonly PromptMessage[]): number {
 
 /** Conversations are counted often, and their messages and tools never change. */
 const messageCounts = new WeakMap<PromptMessage, number>();
-const toolCounts = new WeakMap<readonly ToolDescriptor[], number>();
+const toolCounts = new WeakMap<ToolDescriptor, number>();
 
 function messageTokens(message: PromptMessage): number {
   const before = messageCounts.get(message);
@@ -65,14 +65,14 @@ function textsTokens(texts: readonly string[]): number {
 }
 
 function toolsTokens(tools: readonly ToolDescriptor[]): number {
-  if (tools.length === 0) return 0;
-  const before = toolCounts.get(tools);
+  return tools.length === 0 ? 0 : tools.reduce((sum, tool) => sum + toolTokens(tool), toolUse);
+}
+
+function toolTokens(tool: ToolDescriptor): number {
+  const before = toolCounts.get(tool);
   if (before !== undefined) return before;
-  const tokens = tools.reduce(
-    (sum, { name, description, inputSchema }) =>
-      sum + perTool + tokensIn(JSON.stringify({ name, description, inputSchema })),
-    toolUse,
-  );
-  toolCounts.set(tools, tokens);
+  const { name, description, inputSchema } = tool;
+  const tokens = perTool + tokensIn(JSON.stringify({ name, description, inputSchema }));
+  toolCounts.set(tool, tokens);
   return tokens;
 }

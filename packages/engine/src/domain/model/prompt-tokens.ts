@@ -9,6 +9,17 @@ import { answerRequest } from "./render-request.ts";
  * a count of the messages after it. Without a count of the provider since the last compaction, the whole request is counted.
  */
 export function promptTokens(state: RunState, frame: Frame): number {
+  const before = latest.get(frame);
+  if (before?.state === state) return before.tokens;
+  const tokens = countPrompt(state, frame);
+  latest.set(frame, { state, tokens });
+  return tokens;
+}
+
+/** Several rules ask for the count of the same prompt before a model call. Neither a state nor a frame ever changes. */
+const latest = new WeakMap<Frame, { readonly state: RunState; readonly tokens: number }>();
+
+function countPrompt(state: RunState, frame: Frame): number {
   const { counted = 0, measured, scale } = frame;
   if (counted > 0) return counted;
   if (measured === undefined) return Math.ceil(scale * countedTokens(state, frame));

@@ -2,7 +2,8 @@ import type { JsonValue } from "@bufbuild/protobuf";
 import { toJson } from "@bufbuild/protobuf";
 import { digestText } from "@reeve/contracts/digest/batch-digest";
 import type { ModelSpec } from "@reeve/contracts/agent";
-import { jsonDigest } from "@reeve/contracts/digest/json-digest";
+import { canonicalJson } from "@reeve/contracts/digest/canonical-json";
+import { canonicalDigest, jsonDigest } from "@reeve/contracts/digest/json-digest";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
 import { ToolDescriptorSchema } from "@reeve/contracts/tool";
 import type { PromptMessage, PromptPart, RenderedRequest } from "./model.ts";
@@ -36,6 +37,8 @@ export function requestDigests(
 /** A conversation is digested once per turn, and its messages and tools never change. */
 const messageDigests = new WeakMap<PromptMessage, string>();
 const toolsDigests = new WeakMap<readonly ToolDescriptor[], Uint8Array<ArrayBuffer>>();
+/** The canonical JSON of tools. The runs of an agent share its tools while they are resolved in the same way. */
+const toolTexts = new WeakMap<ToolDescriptor, string>();
 
 function digestOfMessage(message: PromptMessage): string {
   const before = messageDigests.get(message);
@@ -63,7 +66,15 @@ function withoutEstimates(message: PromptMessage): unknown {
 function digestOfTools(tools: readonly ToolDescriptor[]): Uint8Array<ArrayBuffer> {
   const before = toolsDigests.get(tools);
   if (before !== undefined) return before;
-  const digest = jsonDigest(tools.map((tool) => toJson(ToolDescriptorSchema, tool)));
+  const digest = canonicalDigest(`[${tools.map(textOfTool).join(",")}]`);
   toolsDigests.set(tools, digest);
   return digest;
+}
+
+function textOfTool(tool: ToolDescriptor): string {
+  const before = toolTexts.get(tool);
+  if (before !== undefined) return before;
+  const text = canonicalJson(toJson(ToolDescriptorSchema, tool));
+  toolTexts.set(tool, text);
+  return text;
 }

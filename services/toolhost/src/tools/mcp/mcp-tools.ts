@@ -6,10 +6,25 @@ import { ToolDescriptorSchema } from "@reeve/contracts/tool";
 import type { McpServer } from "./mcp-server.ts";
 import { mcpToolName } from "./usable-tools.ts";
 
-/** Returns the tools of a server, under the names by which models call them. */
+/**
+ * Returns the tools of a server, under the names by which models call them: the same objects until the server lists others, because
+ * each call looks for its tool among them.
+ */
 export function mcpTools(server: McpServer): readonly Tool[] {
-  return server.tools.map((listed) => mcpTool(server, listed));
+  const { tools: listed } = server;
+  const before = described.get(listed);
+  if (before?.server === server) return before.tools;
+  const tools = listed.map((each) => mcpTool(server, each));
+  described.set(listed, { server, tools });
+  return tools;
 }
+
+interface Described {
+  readonly server: McpServer;
+  readonly tools: readonly Tool[];
+}
+
+const described = new WeakMap<McpServer["tools"], Described>();
 
 /** The policy of the operator overrides what the server says about its tool. */
 function mcpTool(
