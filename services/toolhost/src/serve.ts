@@ -148,7 +148,11 @@ export async function startToolhost(
   const tried = (await external.connect(sources)).map((source) => source.tried);
   const allTried = Promise.all(tried);
   const isLocal = config.REEVE_TOOL_CALL_PATH === "process";
-  const localCalls = isLocal ? new LocalCalls({ pool: name, log }) : undefined;
+  const maxLocal = config.REEVE_TOOLHOST_LOCAL_CONCURRENCY;
+  const withoutFiles = maxLocal > 0 && { slots: new Semaphore(maxLocal), toolbox };
+  const localCalls = isLocal
+    ? new LocalCalls({ pool: name, log, ...(withoutFiles && { withoutFiles }) })
+    : undefined;
   const ports: Work["ports"] = {
     journal: await openCallJournal(nats),
     isRunOver: overOf,

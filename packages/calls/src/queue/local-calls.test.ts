@@ -18,7 +18,7 @@ import {
   toolOf,
 } from "../../test/support/call-bench.ts";
 import type { CallPorts } from "../ports/call-ports.ts";
-import type { RequestOptions } from "./local-calls.ts";
+import type { RequestOptions, SlotsWithoutFiles } from "./local-calls.ts";
 import { LocalCalls } from "./local-calls.ts";
 import { workCalls } from "./work-calls.ts";
 
@@ -27,8 +27,12 @@ const options = { dedupeId: key.call };
 const maxLoops = 200;
 
 /** A queue whose toolhost is in the same process. Ended by `stop`, or with the test. Default: one slot. */
-async function openProcess(ports: CallPorts, { slots = 1 } = {}) {
-  const local = new LocalCalls({ pool: "default", log: createLogger("test", "silent") });
+async function openProcess(
+  ports: CallPorts,
+  { slots = 1, withoutFiles }: { slots?: number; withoutFiles?: SlotsWithoutFiles } = {},
+) {
+  const log = createLogger("test", "silent");
+  const local = new LocalCalls({ pool: "default", log, ...(withoutFiles && { withoutFiles }) });
   const queue = new MemoryWorkQueue<ToolCallRequest>();
   const handed = local.queueFor("default", queue);
   const taking = new AbortController();
@@ -172,6 +176,32 @@ test("a call that finds no free slot goes to the queue, and others follow it", a
   await begun;
   expect(await publish("second")).toBe(1);
   expect(await publish("third")).toBe(2);
+});
+
+test("a call without files has a slot of its own while all others are busy, also while calls wait in the queue", async () => {
+  const { tool, begun } = patientTool();
+  const withFiles = { ...tool.descriptor, source: "builtin" };
+  const ofServer = { ...answers, descriptor: { ...answers.descriptor, name: "remote" } };
+  const tools = [{ ...tool, descriptor: withFiles }, ofServer];
+  const find = (name: string) => tools.find(({ descriptor }) => descriptor.name === name);
+  const toolbox = { find, list: () => tools };
+  const slots = new Semaphore(1);
+  const ports = { ...portsWith(tool), toolbox };
+  const { handed, publish } = await openProcess(ports, { withoutFiles: { slots, toolbox } });
+  const call = (id: string) => {
+    const wanted = requestOf(id);
+    if (wanted.call !== undefined) wanted.call.name = "remote";
+    return handed.publish(wanted, { dedupeId: id }, never);
+  };
+  expect(await publish("busy")).toBeLessThan(0);
+  await begun;
+  expect(await publish("waiting")).toBe(1);
+  expect(await call("first")).toBeLessThan(0);
+  // The only slot of its kind is taken until the result is written.
+  expect(await call("second")).toBe(2);
+  await ended(ports, "first");
+  await expect.poll(() => slots.available).toBe(1);
+  expect(await call("third")).toBeLessThan(0);
 });
 
 test("a call in the queue starts while runs of this process call in a loop", async () => {

@@ -9,7 +9,8 @@
 //     that is held gets its sequence. (local-calls.test.ts: "is held ...")
 // L3. A call is handed over only to a slot that is free at that moment, and no call waits for a slot outside of a queue. So a call in
 //     a queue gets a slot also while runs of this process call in a loop. While a request that this process published waits in the queue,
-//     others follow it. (local-calls.test.ts: "goes to the queue, ...", "in a loop")
+//     others follow it. (local-calls.test.ts: "goes to the queue, ...", "in a loop") Calls without files also have slots of their own,
+//     which no queue gives away, so nothing in a queue waits for them. (local-calls.test.ts: "a call without files ...")
 // L4. A toolhost that takes no more calls publishes those that it has not begun. (local-calls.test.ts: "is in the queue when ...")
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { storedReadOptions } from "@reeve/contracts/rules/nesting";
@@ -23,6 +24,8 @@ import { onAbort } from "@reeve/platform/async/on-abort";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import { callKeyOf } from "../journal/call-key.ts";
 import type { CallDelivery, LocalSource } from "../ports/call-delivery.ts";
+import type { Toolbox } from "../ports/tool.ts";
+import { needsWorkspace } from "./needs-workspace.ts";
 import { isSameCall } from "./slots.ts";
 
 /** For how long a published request is on its way to this host. One that takes longer waits for a slot, and others follow it. */
@@ -56,12 +59,21 @@ interface HandedOver extends RequestOptions {
 interface LocalCallsOptions {
   /** The pool of the toolhost. */
   readonly pool: string;
+  /** Additional slots for calls of tools that use no files, and so no sandbox. Default: there are none. */
+  readonly withoutFiles?: SlotsWithoutFiles;
   readonly log: Pick<Logger, "warn">;
+}
+
+/** Slots for calls of the tools of a toolhost that use no files. */
+export interface SlotsWithoutFiles {
+  readonly slots: Semaphore;
+  readonly toolbox: Pick<Toolbox, "find">;
 }
 
 /** The way of calls from the runtime of this process to its toolhost. */
 export class LocalCalls implements LocalSource {
   readonly #pool: string;
+  readonly #withoutFiles: SlotsWithoutFiles | undefined;
   readonly #log: Pick<Logger, "warn">;
   /** Calls that the toolhost has not begun, oldest first, with what ends their wait. */
   readonly #waiting = new Map<HandedOver, Disposable>();
@@ -79,8 +91,9 @@ export class LocalCalls implements LocalSource {
   #capacity: Semaphore | undefined;
   #lastSequence = 0;
 
-  constructor({ pool, log }: LocalCallsOptions) {
+  constructor({ pool, withoutFiles, log }: LocalCallsOptions) {
     this.#pool = pool;
+    this.#withoutFiles = withoutFiles;
     this.#log = log;
   }
 
@@ -97,9 +110,9 @@ export class LocalCalls implements LocalSource {
       signal.throwIfAborted();
       const held = this.#sequenceOf(request);
       if (held !== undefined) return held;
-      if (this.#isOpen()) {
+      if (this.#capacity !== undefined) {
         const copy = copyOf(request);
-        const permit = this.#capacity?.tryAcquire();
+        const permit = this.#permitFor(copy, this.#capacity);
         if (permit) return this.#handOver({ ...options, request: copy, queue, permit }, signal);
       }
       const sequence = await queue.publish(request, options, signal);
@@ -148,10 +161,18 @@ export class LocalCalls implements LocalSource {
     await Promise.all(this.#publishing.values());
   }
 
+  /** Takes a slot for a call. Undefined: the call goes to the queue. */
+  #permitFor({ call }: ToolCallRequest, capacity: Semaphore): Disposable | undefined {
+    const { slots, toolbox } = this.#withoutFiles ?? {};
+    const tool = toolbox?.find(call?.name ?? "");
+    const isWithoutFiles = tool !== undefined && !needsWorkspace(tool.descriptor);
+    const permit = isWithoutFiles ? slots?.tryAcquire() : undefined;
+    return permit ?? (this.#isOpen(capacity) ? capacity.tryAcquire() : undefined);
+  }
+
   /** Whether a slot is free, and no request that this process published waits in the queue for one. */
-  #isOpen(): boolean {
-    if (this.#capacity === undefined || this.#capacity.available === 0) return false;
-    if (this.#publishing.size > 0) return false;
+  #isOpen({ available }: Semaphore): boolean {
+    if (available === 0 || this.#publishing.size > 0) return false;
     const [oldestMs] = this.#queued.values();
     if (oldestMs === undefined) return true;
     const waitedMs = performance.now() - oldestMs;
