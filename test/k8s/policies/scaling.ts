@@ -114,7 +114,7 @@ function queueOf(workload: Workload): Queue | undefined {
 /** Runs that wait in Temporal scale the runtimes, and what KEDA asks is what the runtimes use. */
 function temporalProblems(
   scaler: KubernetesObject,
-  environment: Readonly<Record<string, string>>,
+  environment: Readonly<Record<string, string | undefined>>,
 ): readonly string[] {
   const { triggers = [], fallback, advanced } = scaler.spec as ScalerSpec;
   const name = nameOf(scaler);
