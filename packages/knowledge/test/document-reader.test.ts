@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { join } from "node:path";
@@ -151,6 +152,32 @@ test("a busy host reads no document without its sandbox", async () => {
   expect(outcome).toMatchObject(isHere ? { kind: "unavailable" } : { isSandboxed: false });
   expect((await probing([], [])).isSandboxed).toBe(isHere);
 });
+
+test("a probe that takes too long leaves no process", async () => {
+  for (let probeMs = 1; probeMs <= 12; probeMs++) {
+    const instance = `../src/parse/reader-sandbox.ts?late=${probeMs}`;
+    const { sandboxed: probing } = (await import(instance)) as { sandboxed: typeof sandboxed };
+    await probing([], [], { probeMs }).catch(() => undefined);
+  }
+  expect(orphanedProbes()).toEqual([]);
+});
+
+/** Returns the ids of bubblewraps that would start `node --version` and whose parent has ended. */
+function orphanedProbes(): readonly string[] {
+  const read = (id: string, file: string) => {
+    try {
+      return readFileSync(`/proc/${id}/${file}`, "utf8");
+    } catch {
+      return "";
+    }
+  };
+  if (!existsSync("/proc/self/status")) return [];
+  return readdirSync("/proc").filter((id) => {
+    const [program = "", ...args] = read(id, "cmdline").split("\0");
+    const isProbe = program.endsWith("bwrap") && args.includes("--version");
+    return isProbe && /^PPid:\t1$/m.test(read(id, "status"));
+  });
+}
 
 test("an aborted caller ends the process that reads", async () => {
   const leaving = new AbortController();

@@ -2,7 +2,12 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import process from "node:process";
-import type { Command } from "./reader-sandbox.ts";
+
+/** A program with its arguments. */
+export interface Command {
+  readonly file: string;
+  readonly args: readonly string[];
+}
 
 /** How a process ended. */
 export type ReaderEnd =

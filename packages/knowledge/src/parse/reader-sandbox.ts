@@ -1,23 +1,19 @@
-import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import process from "node:process";
-import { promisify } from "node:util";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 import { systemProgram, systemView } from "@reeve/sandbox/host/system-view";
+import type { Command } from "./reader-process.ts";
+import { startReader } from "./reader-process.ts";
 
-const run = promisify(execFile);
 const defaultProbeMs = 10_000;
+const nothing = new Uint8Array();
+/** More than the version of Node. */
+const maxProbeBytes = 1_000;
 const shell = "/bin/sh";
 /** More than a reader can use until its gateway ends it. */
 const maxProcessorSeconds = 120;
-
-/** A program with its arguments. */
-export interface Command {
-  readonly file: string;
-  readonly args: readonly string[];
-}
 
 interface ProbeOptions {
   /** How long bubblewrap may take to show that it works, in milliseconds. Default: 10,000. */
@@ -60,21 +56,17 @@ async function probe(timeout: number): Promise<string | undefined> {
   const bwrap = systemProgram("bwrap");
   if (process.platform !== "linux" || bwrap === undefined) return undefined;
   const node = { file: process.execPath, args: ["--version"] };
-  const { file, args } = sandboxCommand(bwrap, node, []);
+  const timedOut = AbortSignal.timeout(timeout);
   try {
-    await run(file, [...args], { timeout, env: {} });
-    return bwrap;
+    await using child = await startReader(sandboxCommand(bwrap, node, []));
+    const end = await child.exchange(nothing, maxProbeBytes, timedOut);
+    return end.kind === "answered" ? bwrap : undefined;
   } catch (error) {
-    if (!isTimeout(error)) return undefined;
+    if (!timedOut.aborted) return undefined;
     const problem = `bubblewrap did not start within ${timeout / 1_000} s`;
     const message = `documents cannot be read now: ${problem}; try again`;
     throw new Failure("unavailable", ErrorReason.UNAVAILABLE, message, { cause: error });
   }
-}
-
-/** Whether a program was ended because it took too long. */
-function isTimeout(error: unknown): boolean {
-  return error instanceof Error && "killed" in error && error.killed === true;
 }
 
 function sandboxCommand(bwrap: string, { file, args }: Command, code: readonly string[]): Command {
