@@ -162,20 +162,21 @@ test("a probe that takes too long leaves no process", async () => {
   expect(orphanedProbes()).toEqual([]);
 });
 
+function processFile(id: string, file: string): string {
+  try {
+    return readFileSync(`/proc/${id}/${file}`, "utf8");
+  } catch {
+    return "";
+  }
+}
+
 /** Returns the ids of bubblewraps that would start `node --version` and whose parent has ended. */
 function orphanedProbes(): readonly string[] {
-  const read = (id: string, file: string) => {
-    try {
-      return readFileSync(`/proc/${id}/${file}`, "utf8");
-    } catch {
-      return "";
-    }
-  };
   if (!existsSync("/proc/self/status")) return [];
   return readdirSync("/proc").filter((id) => {
-    const [program = "", ...args] = read(id, "cmdline").split("\0");
+    const [program = "", ...args] = processFile(id, "cmdline").split("\0");
     const isProbe = program.endsWith("bwrap") && args.includes("--version");
-    return isProbe && /^PPid:\t1$/m.test(read(id, "status"));
+    return isProbe && /^PPid:\t1$/m.test(processFile(id, "status"));
   });
 }
 

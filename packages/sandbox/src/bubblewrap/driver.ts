@@ -17,6 +17,7 @@ import { probeSession } from "../agent/probe-session.ts";
 import { isOwnerGone, ownerName } from "../host/owner.ts";
 import { bwrapArguments } from "./spec.ts";
 import type { BwrapProcess } from "./start.ts";
+import { spawnerOf } from "./spawner.ts";
 import { startBwrap } from "./start.ts";
 import type { ControlGroup } from "./control-groups.ts";
 import { controlGroups } from "./control-groups.ts";
@@ -66,9 +67,10 @@ export class BubblewrapDriver implements SandboxDriver {
     const sessionId = `${ownerName() ?? "0.0"}-${randomBytes(6).toString("hex")}`;
     const agent = agentArguments(python, this.#bytecode);
     const args = bwrapArguments({ ...spec, agent, system: systemView() });
+    const spawner = await spawnerOf(python);
     this.#names.add(sessionId);
     const channel = await this.#start(sessionId, spec, () =>
-      startBwrap(bwrap, args, this.#identity, seccomp),
+      startBwrap(bwrap, args, this.#identity, { seccomp, spawner }),
     );
 
     return new AgentSession({

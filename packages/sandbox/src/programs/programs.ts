@@ -23,6 +23,9 @@ export const agentProgram = programOf(
 /** Source of the program that a sandbox runs until it receives the agent. */
 export const bootstrapProgram = programOf("bootstrap");
 
+/** Source of the program that starts sandboxes for a toolhost. It runs on the host. */
+export const spawnerProgram = programOf("spawner");
+
 function programOf(...parts: readonly string[]): string {
   return parts
     .map((part) => readFileSync(join(import.meta.dirname, `${part}.py`), "utf8"))

@@ -31,7 +31,7 @@ export async function startPodProcess(pod: V1Pod, folder: string): Promise<Bwrap
   await writeFile(terminationLog, "");
   await chmod(terminationLog, 0o666);
   args.splice(args.indexOf("--dev") + 2, 0, "--bind", terminationLog, "/dev/termination-log");
-  const started = await startBwrap(bwrap, args, identity, seccomp);
+  const started = await startBwrap(bwrap, args, identity, { seccomp });
   started.resume();
   return started;
 }
