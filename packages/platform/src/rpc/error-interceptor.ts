@@ -1,6 +1,7 @@
-import type { Interceptor, StreamResponse, UnaryResponse } from "@connectrpc/connect";
+import type { Interceptor } from "@connectrpc/connect";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { ErrorReason } from "@reeve/contracts/error";
+import { relay } from "../async/relay.ts";
 import { connectErrorOf } from "./connect-failure.ts";
 import { fitsAnswerTo } from "./error-size.ts";
 import { Failure } from "../failure.ts";
@@ -18,25 +19,12 @@ export function mapErrors(log: Logger, draining: AbortSignal): Interceptor {
     const mapped = (error: unknown) => statusOf(error, { log, method, request, draining });
     try {
       const response = await next(request);
-      return response.stream ? mapStream(response, mapped) : response;
+      if (!response.stream) return response;
+      return { ...response, message: relay(response.message, { mapError: mapped }) };
     } catch (error) {
       throw mapped(error);
     }
   };
-}
-
-function mapStream(
-  response: StreamResponse,
-  mapped: (error: unknown) => ConnectError,
-): UnaryResponse | StreamResponse {
-  async function* messages() {
-    try {
-      yield* response.message;
-    } catch (error) {
-      throw mapped(error);
-    }
-  }
-  return { ...response, message: messages() };
 }
 
 interface Context {

@@ -1,4 +1,5 @@
 import type { Interceptor, StreamRequest, StreamResponse } from "@connectrpc/connect";
+import { relay } from "../async/relay.ts";
 import { recheck } from "./principal.ts";
 
 /**
@@ -19,11 +20,5 @@ function rechecked<Stream extends StreamRequest | StreamResponse>(
   stream: Stream,
   check: () => void,
 ): Stream {
-  async function* messages() {
-    for await (const message of stream.message) {
-      check();
-      yield message;
-    }
-  }
-  return { ...stream, message: messages() };
+  return { ...stream, message: relay(stream.message, { onItem: check }) };
 }

@@ -102,9 +102,18 @@ export class MemoryGuard {
   }
 
   /** Returns the events as the viewer may see them. Reads the start of the log only if one of them could show a memory. */
-  async shown(given: readonly RunEvent[], signal: AbortSignal): Promise<readonly RunEvent[]> {
+  shown(
+    given: readonly RunEvent[],
+    signal: AbortSignal,
+  ): readonly RunEvent[] | Promise<readonly RunEvent[]> {
     const events = given.map(withCleanHistory);
-    if (!events.some(mayShowMemory)) return events;
+    return events.some(mayShowMemory) ? this.#withoutForeign(events, signal) : events;
+  }
+
+  async #withoutForeign(
+    events: readonly RunEvent[],
+    signal: AbortSignal,
+  ): Promise<readonly RunEvent[]> {
     this.#isForeign ??= await this.#readsForeign(signal);
     return this.#isForeign ? events.map(withoutOwn) : events;
   }

@@ -89,26 +89,30 @@ export async function* watchRun(
   if (current === undefined) listener[Symbol.dispose]();
   const follow = (until: AbortSignal) =>
     current === undefined ? log.follow(key, after, until) : listener.follow(current, until);
+  /** Returns what the client gets of a range. Undefined: it selected nothing of it. */
+  const partOf = ({ events, tail, ...range }: EventRange<RunEvent>): WatchPart | undefined => {
+    const end = events.find(endsRun);
+    const visible = end === undefined ? events : events.slice(0, events.indexOf(end) + 1);
+    // The log is followed from the start of a batch.
+    const missed = visible.filter(({ sequence }) => sequence > afterSequence);
+    const chosen = missed.filter(isSelected);
+    if (end?.event.case === "status") {
+      const { status: endStatus } = end.event.value;
+      return { events: chosen, throughSequence: end.sequence, endStatus, ...range };
+    }
+    if (chosen.length > 0) return { events: chosen, throughSequence: tail.sequence, ...range };
+    throughSequence = tail.sequence;
+    resumeToken = resumeTokenAt(throughSequence, range.batchTails);
+    return undefined;
+  };
   // Heartbeats depend on what the client receives, so events that it did not select must not count as messages.
   async function* selected(until: AbortSignal): AsyncIterable<WatchPart> {
-    for await (const { events, tail, ...range } of following(start, follow(until))) {
-      const { batchTails } = range;
-      const end = events.find(endsRun);
-      const visible = end === undefined ? events : events.slice(0, events.indexOf(end) + 1);
-      // The log is followed from the start of a batch.
-      const missed = visible.filter(({ sequence }) => sequence > afterSequence);
-      const chosen = missed.filter(isSelected);
-      if (end?.event.case === "status") {
-        yield {
-          events: chosen,
-          throughSequence: end.sequence,
-          endStatus: end.event.value.status,
-          ...range,
-        };
-      } else if (chosen.length === 0) {
-        throughSequence = tail.sequence;
-        resumeToken = resumeTokenAt(throughSequence, batchTails);
-      } else yield { events: chosen, throughSequence: tail.sequence, ...range };
+    const missed = missedOf(start);
+    const first = missed && partOf(missed);
+    if (first !== undefined) yield first;
+    for await (const range of follow(until)) {
+      const part = partOf(range);
+      if (part !== undefined) yield part;
     }
   }
   for await (const next of withHeartbeats(selected, interval, signal)) {
@@ -127,18 +131,15 @@ export async function* watchRun(
   throw runNotFound(runId);
 }
 
-async function* following(
+/** Takes what a client has missed, which is held no longer than necessary. */
+function missedOf(
   start: Pick<WatchStart, "missed" | "missedBatches" | "missedBytes" | "after">,
-  next: AsyncIterable<EventRange<RunEvent>>,
-): AsyncIterable<EventRange<RunEvent>> {
-  const { after } = start;
-  if (typeof after === "object" && start.missed.length > 0) {
-    const { missed: events, missedBatches: batchTails, missedBytes: bytes } = start;
-    yield { events, tail: after, batchTails, bytes };
-    start.missed = [];
-    start.missedBatches = [];
-  }
-  yield* next;
+): EventRange<RunEvent> | undefined {
+  const { missed: events, missedBatches: batchTails, missedBytes: bytes, after: tail } = start;
+  if (typeof tail !== "object" || events.length === 0) return undefined;
+  start.missed = [];
+  start.missedBatches = [];
+  return { events, tail, batchTails, bytes };
 }
 
 /**

@@ -10,6 +10,8 @@ import { Recording } from "@reeve/contracts/access/audit";
 import type { AuditEvent } from "@reeve/contracts/audit";
 import { AuditPhase } from "@reeve/contracts/audit";
 import type { Clock } from "@reeve/platform/async/clock";
+import type { RelayEnd } from "@reeve/platform/async/relay";
+import { relay } from "@reeve/platform/async/relay";
 import { hasEffect } from "@reeve/platform/rpc/outcome/call-effect";
 import { callerOf } from "@reeve/platform/rpc/principal";
 import type { EventDetails } from "./build-event.ts";
@@ -93,22 +95,26 @@ class AuditedRequest {
     }
   }
 
-  async *#recorded(messages: AsyncIterable<Message>): AsyncIterable<Message> {
+  #recorded(messages: AsyncIterable<Message>): AsyncIterable<Message> {
     let hasBegun = false;
-    // The outcome if the reader leaves the stream before its end.
-    let outcome: CallOutcome = { code: "CANCELLED", reason: "" };
-    try {
-      for await (const message of messages) {
-        if (!hasBegun) this.#note(succeeded, AuditPhase.BEGIN);
-        hasBegun = true;
-        yield message;
-      }
-      outcome = succeeded;
-    } catch (error) {
-      outcome = outcomeOf(error, this.#request.signal);
-      throw error;
-    } finally {
-      this.#note(outcome, AuditPhase.END);
+    const onItem = () => {
+      if (!hasBegun) this.#note(succeeded, AuditPhase.BEGIN);
+      hasBegun = true;
+    };
+    return relay(messages, {
+      onItem,
+      onEnd: (end) => this.#note(this.#outcomeOf(end), AuditPhase.END),
+    });
+  }
+
+  #outcomeOf(end: RelayEnd): CallOutcome {
+    switch (end.kind) {
+      case "ended":
+        return succeeded;
+      case "failed":
+        return outcomeOf(end.error, this.#request.signal);
+      case "left":
+        return { code: "CANCELLED", reason: "" };
     }
   }
 

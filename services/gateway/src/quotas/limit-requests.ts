@@ -1,5 +1,6 @@
 import type { Interceptor, StreamRequest, StreamResponse } from "@connectrpc/connect";
 import type { Clock } from "@reeve/platform/async/clock";
+import { relay } from "@reeve/platform/async/relay";
 import type { Principal } from "@reeve/platform/rpc/principal";
 import { isOpenService, principalOf } from "@reeve/platform/rpc/principal";
 import type { Quota } from "./quota.ts";
@@ -90,9 +91,5 @@ function until<Stream extends StreamRequest | StreamResponse>(
   stream: Stream,
   open: Disposable,
 ): Stream {
-  async function* messages() {
-    using _ = open;
-    yield* stream.message;
-  }
-  return { ...stream, message: messages() };
+  return { ...stream, message: relay(stream.message, { onEnd: () => open[Symbol.dispose]() }) };
 }

@@ -86,7 +86,8 @@ export function runService(
       let isLeft = true;
       try {
         for await (const { events, ...rest } of watched) {
-          yield { events: [...(await guard.shown(events, until))], ...rest };
+          const shown = guard.shown(events, until);
+          yield { events: [...(shown instanceof Promise ? await shown : shown)], ...rest };
           through = rest.throughSequence;
         }
         isLeft = false;

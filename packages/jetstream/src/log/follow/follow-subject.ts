@@ -1,4 +1,5 @@
 import { retryUnavailable } from "@reeve/platform/async/retry/retry-unavailable";
+import { Failure } from "@reeve/platform/failure";
 import type { LiveSource } from "./live-batches.ts";
 import { LiveBatches } from "./live-batches.ts";
 import type { PendingSource } from "./pending-batches.ts";
@@ -50,11 +51,10 @@ export async function* followSubject<Event>(
     }
     if (pending.isEmpty) live.isBehind = false;
     isFirst = false;
-    const next = await retryUnavailable(
-      () => pending.next(cursor),
-      { maxElapsedMs: maxRetryMs },
-      signal,
-    );
+    const decoded = pending.isEmpty ? undefined : await whileAvailable(pending.next(cursor));
+    const next =
+      decoded ??
+      (await retryUnavailable(() => pending.next(cursor), { maxElapsedMs: maxRetryMs }, signal));
     if (next.isGone === true && !source.expires) return;
     if (!next.isComplete && pending.isEmpty) live.isBehind = true;
     if (next.tail.sequence > cursor.sequence) {
@@ -63,5 +63,18 @@ export async function* followSubject<Event>(
       if (cursor.sequence > afterSequence) yield rangeAfter(next, afterSequence);
     }
     signal.throwIfAborted();
+  }
+}
+
+/**
+ * Returns undefined when the store is unavailable. Batches that have arrived are decoded without the preparations for another attempt:
+ * they are most of the work of a log with many followers, and hardly ever fail.
+ */
+async function whileAvailable<Result>(result: Promise<Result>): Promise<Result | undefined> {
+  try {
+    return await result;
+  } catch (error) {
+    if (error instanceof Failure && error.kind === "unavailable") return undefined;
+    throw error;
   }
 }
