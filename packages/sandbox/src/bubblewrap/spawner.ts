@@ -35,7 +35,7 @@ export class Spawner {
     gone.then(end, end);
   }
 
-  /** Whether it has ended: whoever needs one starts another. */
+  /** Whether it has ended. `spawnerOf` then starts another. */
   get isGone(): boolean {
     return this.#isGone;
   }
