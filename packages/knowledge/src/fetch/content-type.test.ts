@@ -29,6 +29,10 @@ describe("a document whose server names a charset", () => {
   test("names it in an element of HTML, and in no other text", () => {
     const page = Buffer.from('<meta charset="iso-8859-1">\u00E9', "latin1");
     expect(read(page, "text/html").toString()).toContain("é");
+    for (const name of ["utf-16", "UTF-16LE"]) {
+      const wrong = Buffer.from(`<meta charset="${name}">é`);
+      expect(read(wrong, "text/html")).toEqual(wrong);
+    }
     const quoting = Buffer.from('Write `<meta charset="iso-8859-1">` for é.');
     expect(read(quoting, "text/markdown")).toEqual(quoting);
   });

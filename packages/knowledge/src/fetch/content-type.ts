@@ -38,7 +38,7 @@ export function contentTypeOf(bytes: Uint8Array, header: string | undefined): Co
   // Servers name a charset of files without text, too.
   const isText = textual.test(mediaType) && !head.startsWith(archive);
   // Text other than HTML may quote such an element.
-  const inHead = mediaType.includes("html") ? charsetInHtml.exec(head)?.[1] : undefined;
+  const inHead = mediaType.includes("html") ? charsetInElement(head) : undefined;
   return { mediaType, charset: isText ? (declared.charset ?? inHead) : undefined };
 }
 
@@ -54,6 +54,12 @@ export function inUtf8(bytes: Uint8Array, charset: string | undefined): Uint8Arr
   } catch {
     return bytes;
   }
+}
+
+/** An element that can be read byte by byte is not in UTF-16, whatever it says: the HTML standard then takes UTF-8. */
+function charsetInElement(head: string): string | undefined {
+  const charset = charsetInHtml.exec(head)?.[1];
+  return /^utf-?16/i.test(charset ?? "") ? undefined : charset;
 }
 
 function headOf(bytes: Uint8Array): string {
