@@ -52,7 +52,12 @@ export async function webRequest(
     if (typeof next === "string") return failed(target, followed + 1, next);
     request = next;
   }
-  return { kind: "failed", reason: `${first.url.href} has more than ${maxRedirects} redirects` };
+  // Without its query, which may have a secret.
+  const { origin, pathname } = first.url;
+  return {
+    kind: "failed",
+    reason: `${origin}${pathname} has more than ${maxRedirects} redirects`,
+  };
 }
 
 /** Returns why a URL cannot be requested; undefined if it can. */
@@ -94,8 +99,8 @@ async function sent(
   return await promise;
 }
 
-function failed({ origin, href }: URL, followed: number, reason: string): WebResponse {
-  const where = origin === "null" ? href : origin;
+function failed({ origin, protocol }: URL, followed: number, reason: string): WebResponse {
+  const where = origin === "null" ? `a URL of ${protocol.slice(0, 64)}` : origin;
   const subject = followed === 0 ? "" : `the redirect to ${where} was not followed: `;
   return { kind: "failed", reason: `${subject}${reason}` };
 }
