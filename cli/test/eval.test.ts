@@ -140,16 +140,20 @@ test.each([
 test("code that crashes is an error of its case, with its exception", async () => {
   answers.set("How do I get a refund?", "Within 30 days.");
   const stderr =
-    "Traceback\n  File 1\nZeroDivisionError: division by zero\n\n[the time limit is 30 s]";
+    "Traceback (most recent call last):\n  File 1\nZeroDivisionError: division by zero\n\n[the time limit is 30 s]";
   const problem = `node "grade" failed: ${JSON.stringify({ stderr, success: false })}`;
   verdicts.set("crash", { problem });
   const { code, stdout } = await evalRun(write("coded.yaml", withCode("crash")));
   expect(code).toBe(1);
   expect(stdout).toMatch(/ERROR .*code days: its code failed: ZeroDivisionError: division by zero/);
-  const raised = { problem: problem.replace("division by zero", "division\\nby zero") };
+  const raised = { problem: problem.replace("division by zero", "division\\n  by\\nzero") };
   verdicts.set("lines", raised);
   const lines = await evalRun(write("coded.yaml", withCode("lines")));
   expect(lines.stdout).toMatch(/its code failed: ZeroDivisionError: division /);
+  const syntax = JSON.stringify({ stderr: '  File "grader.py"\n    1 +\nSyntaxError: invalid' });
+  verdicts.set("syntax", { problem: `node "grade" failed: ${syntax}` });
+  const unread = await evalRun(write("coded.yaml", withCode("syntax")));
+  expect(unread.stdout).toMatch(/its code failed: SyntaxError: invalid/);
   verdicts.set("late", { problem: "took longer than 60 seconds" });
   const late = await evalRun(write("coded.yaml", withCode("late")));
   expect(late.stdout).toMatch(/ERROR .*code days: its code failed: took longer than 60 seconds/);

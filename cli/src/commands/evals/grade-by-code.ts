@@ -64,9 +64,11 @@ function failed(detail: string): Omit<Grade, "name"> {
 function exceptionIn(problem: string): string {
   const report = failure.safeParse(parsedOr(problem.slice(problem.indexOf("{"))));
   const lines = report.data?.stderr.split("\n").filter((line) => line !== "") ?? [];
-  // It follows the indented lines of the traceback, and may have more lines itself.
-  const start = lines.findLastIndex((line) => line.startsWith(" ")) + 1;
-  return lines.slice(start).find(isMessage) ?? lines.findLast(isMessage) ?? problem;
+  // It follows the indented lines of the traceback, and may have more lines itself, also indented ones. Code with wrong syntax has no
+  // heading.
+  const heading = lines.findLastIndex((line) => line.startsWith("Traceback"));
+  const start = heading === -1 ? lines.findLastIndex((line) => line.startsWith(" ")) : heading;
+  return lines.slice(start + 1).find(isMessage) ?? lines.findLast(isMessage) ?? problem;
 }
 
 /** Whether a line is neither one of the traceback, nor a remark of the sandbox. */
