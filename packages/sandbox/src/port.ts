@@ -74,6 +74,11 @@ export interface SessionRecord {
 export interface SandboxSession extends AsyncDisposable {
   readonly sessionId: string;
   /**
+   * Identifies the folder of the workspace over which the skills are mounted, as it was before the mount. Default: the sandbox mounts no
+   * skills.
+   */
+  readonly skillsMountPoint?: string;
+  /**
    * Runs one command. Yields `start`, any number of `out` and `keepalive`, and exactly one `end`, by which time all
    * processes of the command are gone. An aborted signal ends the command with the reason `cancelled`. Never throws because
    * of what the command does; throws a Failure if the command cannot be started.

@@ -27,6 +27,8 @@ export interface AgentSessionOptions {
   readonly scratchPaths: readonly string[];
   /** Whether the socket of a proxy is mounted, for commands with network access. */
   readonly hasProxy?: boolean;
+  /** As that of the session. */
+  readonly skillsMountPoint?: string | undefined;
   /** Returns the settings of a call with these limits. */
   settingsFor(limits: SandboxLimits): CallSettings;
   /** Resolves with true once the workspace exceeds its limits, and with false when `signal` aborts. */
@@ -36,6 +38,7 @@ export interface AgentSessionOptions {
 /** A sandbox whose first process is our agent. */
 export class AgentSession implements SandboxSession {
   readonly sessionId: string;
+  readonly skillsMountPoint?: string;
   readonly #link: AgentLink;
   readonly #options: AgentSessionOptions;
   #settled: Promise<boolean> = Promise.resolve(true);
@@ -43,6 +46,7 @@ export class AgentSession implements SandboxSession {
 
   constructor(options: AgentSessionOptions) {
     this.sessionId = options.sessionId;
+    if (options.skillsMountPoint !== undefined) this.skillsMountPoint = options.skillsMountPoint;
     this.#options = options;
     this.#link = new AgentLink(options.channel);
     const welcome = { programs, imports, folders: options.scratchPaths, idle_s: abandonedS };

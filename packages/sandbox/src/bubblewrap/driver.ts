@@ -63,7 +63,8 @@ export class BubblewrapDriver implements SandboxDriver {
       throw new Failure("unavailable", ErrorReason.UNAVAILABLE, programs.reason);
     }
     const { bwrap, python, seccomp } = programs;
-    if (spec.skillsDir !== undefined) makeSkillsMountPoint(spec.workspaceDir, this.#identity);
+    const skillsMountPoint =
+      spec.skillsDir && makeSkillsMountPoint(spec.workspaceDir, this.#identity);
     const sessionId = `${ownerName() ?? "0.0"}-${randomBytes(6).toString("hex")}`;
     const agent = agentArguments(python, this.#bytecode);
     const args = bwrapArguments({ ...spec, agent, system: systemView() });
@@ -78,6 +79,7 @@ export class BubblewrapDriver implements SandboxDriver {
       channel,
       scratchPaths: ["/tmp", "/dev/shm"],
       hasProxy: spec.proxyDir !== undefined,
+      skillsMountPoint,
       settingsFor: (limits) => ({
         folder: "/workspace",
         env: environment,

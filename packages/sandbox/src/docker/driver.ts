@@ -101,7 +101,7 @@ export class DockerDriver implements SandboxDriver {
       throw new Failure("unavailable", ErrorReason.UNAVAILABLE, problem);
     }
     const { image, identity, address } = this.#options;
-    if (spec.skillsDir !== undefined) makeSkillsMountPoint(spec.workspaceDir, identity);
+    const skillsMountPoint = spec.skillsDir && makeSkillsMountPoint(spec.workspaceDir, identity);
     const runtime = this.#runtime;
     const engine = this.#engine();
     this.#traits ??= await readEngineTraits(engine, signal);
@@ -128,6 +128,7 @@ export class DockerDriver implements SandboxDriver {
       channel,
       scratchPaths: ["/tmp", "/dev/shm", "/dev/mqueue"],
       hasProxy: spec.proxyDir !== undefined,
+      skillsMountPoint,
       settingsFor: (limits) => ({
         folder: "/workspace",
         env: environment,

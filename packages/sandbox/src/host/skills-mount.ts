@@ -11,22 +11,23 @@ export const skillsMount = `/workspace/${skillsFolder}`;
 
 /**
  * Creates the folder of a workspace over which skills are mounted: a read-only workspace could not create it inside the sandbox. Code of
- * earlier calls controls the workspace, so no link is followed. Throws a Failure if the workspace has something else of that name.
+ * earlier calls controls the workspace, so no link is followed. Returns what identifies the folder. Throws a Failure if the workspace has
+ * something else of that name.
  */
-export function makeSkillsMountPoint(workspaceDir: string, identity: Identity): void {
+export function makeSkillsMountPoint(workspaceDir: string, identity: Identity): string {
   const path = join(workspaceDir, skillsFolder);
   try {
     mkdirSync(path, { mode: 0o755 });
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
-    if (lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return;
-    throw new Failure(
-      "precondition",
-      ErrorReason.INVALID_REQUEST,
-      `the workspace has an entry "${skillsFolder}" that is no folder, and the skills of the agent are mounted there; rename it with an agent without skills, or remove the skills of the agent`,
-    );
+    const existing = skillsMountPointOf(workspaceDir);
+    if (existing === undefined) throw isNoFolder();
+    return existing;
   }
   if (identity.isDedicated) lchownSync(path, identity.uid, identity.gid);
+  const made = skillsMountPointOf(workspaceDir);
+  if (made === undefined) throw isNoFolder();
+  return made;
 }
 
 /**
@@ -39,4 +40,9 @@ export function skillsMountPointOf(workspaceDir: string): string | undefined {
   if (found?.isDirectory() !== true) return undefined;
   // File systems use the numbers of deleted folders again.
   return `${found.dev}:${found.ino}:${found.birthtimeNs}`;
+}
+
+function isNoFolder(): Failure {
+  const message = `the workspace has an entry "${skillsFolder}" that is no folder, and the skills of the agent are mounted there; rename it with an agent without skills, or remove the skills of the agent`;
+  return new Failure("precondition", ErrorReason.INVALID_REQUEST, message);
 }

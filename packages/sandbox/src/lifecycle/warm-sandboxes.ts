@@ -38,8 +38,6 @@ export class WarmSandboxes implements AsyncDisposable {
   /** Oldest first. */
   readonly #idle = new Set<Idle>();
   readonly #commands = new WeakMap<SandboxSession, number>();
-  /** The folder over which a sandbox has skills. */
-  readonly #mountPoints = new WeakMap<SandboxSession, string>();
   readonly #ending = new TaskSet();
   #isDisposed = false;
 
@@ -100,7 +98,7 @@ export class WarmSandboxes implements AsyncDisposable {
     const began = performance.now();
     for (;;) {
       const startMs = performance.now();
-      const warm = await this.#takeWarm(key, spec);
+      const warm = await this.#takeWarm(key, workspaceDir);
       const session = warm ?? (await this.#openCold(spec, signal));
       if (session !== undefined) {
         measureStart(warm === undefined ? "cold" : "warm", performance.now() - startMs);
@@ -129,10 +127,7 @@ export class WarmSandboxes implements AsyncDisposable {
   /** Starts a sandbox. Returns undefined if the signal aborts first. */
   async #openCold(spec: SessionSpec, signal: AbortSignal): Promise<SandboxSession | undefined> {
     try {
-      const session = await this.#driver.open(spec, signal);
-      const mountPoint = mountPointOf(spec);
-      if (mountPoint !== undefined) this.#mountPoints.set(session, mountPoint);
-      return session;
+      return await this.#driver.open(spec, signal);
     } catch (error) {
       if (signal.aborted) return undefined;
       throw error;
@@ -140,12 +135,11 @@ export class WarmSandboxes implements AsyncDisposable {
   }
 
   /** Takes an idle sandbox that can run another command. */
-  async #takeWarm(key: string, spec: SessionSpec): Promise<SandboxSession | undefined> {
+  async #takeWarm(key: string, workspaceDir: string): Promise<SandboxSession | undefined> {
     for (const idle of [...this.#idle].toReversed()) {
       if (idle.key !== key || !this.#take(idle)) continue;
       const { session } = idle;
-      const isFit = await session.settled();
-      if (isFit && this.#mountPoints.get(session) === mountPointOf(spec)) return session;
+      if ((await session.settled()) && hasSkillsInPlace(session, workspaceDir)) return session;
       void this.#end(session);
     }
     return undefined;
@@ -178,6 +172,7 @@ export class WarmSandboxes implements AsyncDisposable {
   }
 }
 
-function mountPointOf({ skillsDir, workspaceDir }: SessionSpec): string | undefined {
-  return skillsDir === undefined ? undefined : skillsMountPointOf(workspaceDir);
+/** Whether the folder over which a sandbox has skills was not replaced, not even while the sandbox started. */
+function hasSkillsInPlace({ skillsMountPoint }: SandboxSession, workspaceDir: string): boolean {
+  return skillsMountPoint === undefined || skillsMountPoint === skillsMountPointOf(workspaceDir);
 }

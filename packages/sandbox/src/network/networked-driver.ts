@@ -75,12 +75,14 @@ export class NetworkedDriver implements SandboxDriver {
 }
 
 class NetworkedSession implements SandboxSession {
+  readonly skillsMountPoint?: string;
   readonly #session: SandboxSession;
   readonly #proxy: SandboxProxy;
   readonly #resources: AsyncDisposableStack;
 
   constructor(session: SandboxSession, proxy: SandboxProxy, resources: AsyncDisposableStack) {
     this.#session = session;
+    if (session.skillsMountPoint !== undefined) this.skillsMountPoint = session.skillsMountPoint;
     this.#proxy = proxy;
     this.#resources = resources;
   }
