@@ -106,7 +106,7 @@ export class GuardedPage implements AsyncDisposable {
     signal: AbortSignal,
   ): Promise<PageOutcome<PageView>> {
     return await this.#perform(signal, async () => {
-      const found = await (await this.#element(named)).elementHandle();
+      await using found = await (await this.#element(named)).elementHandle();
       await found?.waitForElementState("editable");
       const target = await this.#element(named);
       await target.fill(text);
@@ -151,8 +151,11 @@ export class GuardedPage implements AsyncDisposable {
 
   /** Returns what is shown to the model, which names the elements of it. */
   async #shownView(): Promise<PageView> {
+    const before = originsOf(this.#page);
     const view = await this.#view();
-    this.#origins = originsOf(this.#page);
+    // Of a frame that goes elsewhere meanwhile, nobody knows which document was shown.
+    const after = originsOf(this.#page);
+    this.#origins = new Set([...before].filter((origin) => after.has(origin)));
     return view;
   }
 

@@ -7,7 +7,7 @@ export function originsOf(page: Page): ReadonlySet<string> {
 
 /** Returns the origin of the document that an element is in. */
 export async function originOfElement(element: Locator): Promise<string> {
-  const handle = await element.elementHandle();
+  await using handle = await element.elementHandle();
   const frame = await handle?.ownerFrame();
   return originOf(frame?.url() ?? "");
 }
