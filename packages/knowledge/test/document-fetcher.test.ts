@@ -31,6 +31,7 @@ const serve: RequestListener = (request, response) => {
   const to = URL.parse(path, "https://a.test")?.searchParams.get("to");
   if (typeof to === "string") return void response.writeHead(302, { location: to }).end();
   if (path === "/slow") return;
+  if (path === "/large") return void response.writeHead(200).end(Buffer.alloc(1_100_000, 97));
   if (path === "/slow-body") return void response.writeHead(200, { etag: "x" }).write("a");
   if (path === "/broken") {
     response.writeHead(200, { "content-length": "10" }).write("a");
@@ -164,6 +165,48 @@ describe("a document at a URL", () => {
     for (const at of ["http://a.test/page", "https://ann:secret@a.test/page", "page"]) {
       expect(await problemOf(at)).toMatch(/^url is no URL of https/);
     }
+  });
+
+  // Requirement: KNOW-8
+  test("is fetched beside servers that do not answer, also those of its tenant", async () => {
+    const end = new AbortController();
+    const ignore = async () => undefined;
+    const slow = ["acme", "globex", "initech"].map((tenant) =>
+      fetcher.fetch({ ...addressOf(url("/slow")), tenant }, ignore, end.signal),
+    );
+    const left = Promise.allSettled(slow);
+    expect(await fetched({ ...addressOf(url("/page")), tenant: "hooli" })).toMatchObject({
+      kind: "fetched",
+    });
+    expect(await fetched(addressOf(url("/page")))).toMatchObject({ kind: "fetched" });
+    end.abort(new Error("enough"));
+    expect((await left).map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
+  });
+
+  // Requirement: KNOW-8
+  test("waits, if it is large, until large ones of others are stored; a small one does not", async () => {
+    const stored = Promise.withResolvers<void>();
+    const sizeOf = async (tenant: string, path: string, until = Promise.resolve()) =>
+      await fetcher.fetch(
+        { ...addressOf(url(path)), tenant },
+        async (found) => {
+          begun.add(tenant);
+          await until;
+          return found.kind === "fetched" && found.bytes.length;
+        },
+        never,
+      );
+    const begun = new Set<string>();
+    const two = ["acme", "globex"].map((tenant) => sizeOf(tenant, "/large", stored.promise));
+    await expect.poll(() => begun.size, { interval: 1 }).toBe(2);
+    requests = [];
+    const third = sizeOf("initech", "/large");
+    await expect.poll(() => requests.length, { interval: 1 }).toBe(1);
+    expect(await sizeOf("hooli", "/page")).toBe(page.length);
+    expect(begun.has("initech")).toBe(false);
+    stored.resolve();
+    expect(await Promise.all([...two, third])).toEqual([1_100_000, 1_100_000, 1_100_000]);
+    expect(requests.filter((path) => path === "/large")).toHaveLength(2);
   });
 
   test("is no longer fetched when its caller leaves", async () => {

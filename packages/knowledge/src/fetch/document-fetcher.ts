@@ -4,16 +4,16 @@ import { ErrorReason } from "@reeve/contracts/error";
 import type { DocumentOrigin } from "@reeve/contracts/extensions/knowledge";
 import { DocumentOriginSchema } from "@reeve/contracts/extensions/knowledge";
 import { abortable } from "@reeve/platform/async/abortable";
-import { KeyedSemaphore } from "@reeve/platform/async/coordination/keyed-semaphore";
 import { Failure } from "@reeve/platform/failure";
 import type { HostEgress } from "@reeve/sandbox/network/host-egress";
 import { readBody } from "@reeve/sandbox/network/web/read-body";
 import { webRequest } from "@reeve/sandbox/network/web/web-request";
-import { busy } from "../documents/document-intake.ts";
 import type { Fetched } from "../documents/document-intake.ts";
 import { mediaTypeOfName } from "../parse/formats.ts";
 import { maxDocumentBytes } from "../records/knowledge-limits.ts";
 import { contentTypeOf, inUtf8 } from "./content-type.ts";
+import type { FetchTurn } from "./fetch-permits.ts";
+import { FetchPermits } from "./fetch-permits.ts";
 
 /** A document on the web. */
 export interface DocumentAddress {
@@ -54,8 +54,7 @@ const accept =
 export class DocumentFetcher {
   readonly #egress: FetcherOptions["egress"];
   readonly #maxDurationMs: number;
-  /** A document that was fetched is in memory until it is stored. */
-  readonly #permits = new KeyedSemaphore({ permits: 2, permitsPerKey: 1, maxWaitingPerKey: 10 });
+  readonly #permits = new FetchPermits();
 
   constructor({ egress, maxDurationMs = 60_000 }: FetcherOptions) {
     this.#egress = egress;
@@ -71,18 +70,25 @@ export class DocumentFetcher {
     use: (fetched: FetchedDocument) => Promise<Result>,
     signal: AbortSignal,
   ): Promise<Result> {
-    const { tenant } = address;
     const url = secureUrl(address.url);
-    using permit = await this.#permits.acquire(tenant, signal);
-    if (permit === undefined) throw busy(`the document at ${url.origin} waits for too many others`);
-    return await use(await this.#fetched(url, address, signal));
+    // Until the document is stored: it is in memory.
+    using turn = await this.#permits.acquire(address.tenant, url, signal);
+    let found = await this.#fetched(url, address, turn, signal);
+    if (found === undefined) {
+      await turn.untilRoom(signal);
+      found = await this.#fetched(url, address, turn, signal);
+    }
+    if (found === undefined) throw tooLarge(url);
+    return await use(found);
   }
 
+  /** Returns undefined if the document is large, and too many others are. */
   async #fetched(
     url: URL,
     { tenant, known, mediaType }: DocumentAddress,
+    turn: FetchTurn,
     signal: AbortSignal,
-  ): Promise<FetchedDocument> {
+  ): Promise<FetchedDocument | undefined> {
     if (this.#egress === undefined) {
       throw unreachable(
         url,
@@ -108,7 +114,14 @@ export class DocumentFetcher {
         answer.response.destroy();
         throw unreachable(url, `${answer.url.origin} answers ${statusCode}`);
       }
-      const body = await abortable(readBody(answer.response, bounded, maxDocumentBytes), bounded);
+      let isRefused = false;
+      const hasRoom = (size: number) => {
+        isRefused = !turn.hasRoom(size);
+        return !isRefused;
+      };
+      const reading = readBody(answer.response, bounded, maxDocumentBytes, hasRoom);
+      const body = await abortable(reading, bounded);
+      if (isRefused) return undefined;
       if (body.kind === "failed" && body.isTooLarge) throw tooLarge(url);
       if (body.kind === "failed") throw unreachable(url, body.reason);
       const { bytes } = body;

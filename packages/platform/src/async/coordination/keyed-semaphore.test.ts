@@ -50,3 +50,17 @@ test("frees the place and the share of a party that gives up", async () => {
   (await next)?.[Symbol.dispose]();
   expect(semaphore.size).toBe(0);
 });
+
+test("gives a permit at once, or none, to a party that does not wait", async () => {
+  const semaphore = new KeyedSemaphore({ permits: 2, permitsPerKey: 1, maxWaitingPerKey: 1 });
+  const held = semaphore.tryAcquire("a");
+  expect(held).toBeDefined();
+  expect(semaphore.tryAcquire("a")).toBeUndefined();
+  const waiting = semaphore.acquire("a", neverAborts);
+  expect(semaphore.tryAcquire("b")).toBeDefined();
+  expect(semaphore.tryAcquire("c")).toBeUndefined();
+  held?.[Symbol.dispose]();
+  expect(semaphore.tryAcquire("a")).toBeUndefined();
+  (await waiting)?.[Symbol.dispose]();
+  expect(semaphore.size).toBe(1);
+});

@@ -37,17 +37,32 @@ export class KeyedSemaphore {
    */
   async acquire(key: string, signal: AbortSignal): Promise<Disposable | undefined> {
     const { permitsPerKey, maxWaitingPerKey } = this.#options;
+    if ((this.#shares.get(key)?.parties ?? 0) >= permitsPerKey + maxWaitingPerKey) return undefined;
+    using held = new DisposableStack();
+    const { semaphore } = this.#join(key, held);
+    held.use(await semaphore.acquire(signal));
+    held.use(await this.#all.acquire(signal));
+    return held.move();
+  }
+
+  /** Takes a permit of `key` if one is free. Disposing it releases the permit. */
+  tryAcquire(key: string): Disposable | undefined {
+    using held = new DisposableStack();
+    const own = held.use(this.#join(key, held).semaphore.tryAcquire());
+    const any = own && held.use(this.#all.tryAcquire());
+    return any && held.move();
+  }
+
+  /** Counts a party of a key until it is disposed. */
+  #join(key: string, held: DisposableStack): Share {
+    const { permitsPerKey } = this.#options;
     const share = this.#shares.get(key) ?? { semaphore: new Semaphore(permitsPerKey), parties: 0 };
-    if (share.parties >= permitsPerKey + maxWaitingPerKey) return undefined;
     this.#shares.set(key, share);
     share.parties++;
-    using held = new DisposableStack();
     held.defer(() => {
       share.parties--;
       if (share.parties === 0) this.#shares.delete(key);
     });
-    held.use(await share.semaphore.acquire(signal));
-    held.use(await this.#all.acquire(signal));
-    return held.move();
+    return share;
   }
 }

@@ -13,12 +13,13 @@ export type Body =
 
 /**
  * Reads the body of a response, and decompresses it. A response without a body, such as one to HEAD, has none in any encoding. Stops
- * at the maximum size. Rejects if the signal aborts.
+ * at the maximum size, or at a size for which `hasRoom` returns false. Rejects if the signal aborts.
  */
 export async function readBody(
   response: IncomingMessage,
   signal: AbortSignal,
   maxBytes: number = maxBodyBytes,
+  hasRoom: (bytes: number) => boolean = () => true,
 ): Promise<Body> {
   const encoding = (response.headers["content-encoding"] ?? "").trim().toLowerCase();
   const chunks: Uint8Array[] = [];
@@ -33,7 +34,7 @@ export async function readBody(
     }
     for await (const chunk of decoded) {
       size += chunk.byteLength;
-      if (size > maxBytes) {
+      if (size > maxBytes || !hasRoom(size)) {
         return { kind: "failed", reason: tooLarge(maxBytes), isTooLarge: true };
       }
       chunks.push(chunk);
