@@ -4,7 +4,6 @@ import { RunStatus } from "@reeve/contracts/run";
 import { ApprovalState } from "@reeve/contracts/approval";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import { png } from "@reeve/jetstream/test/support/files/png";
-import { ByteBudget } from "@reeve/platform/async/coordination/byte-budget";
 import { Failure } from "@reeve/platform/failure";
 import { cancelRun } from "@reeve/run/commands/cancel-run";
 import { costSummaryOf } from "@reeve/run/head/ledger";
@@ -17,6 +16,7 @@ import type { MediaPart } from "../ports/media-generator.ts";
 import { ModelFailure } from "../ports/model-provider.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
 import { expectOrder } from "../../test/support/event-order.ts";
+import { drivenWith } from "../../test/support/driven-media.ts";
 import { generating, images, painter, paintingAgent } from "../../test/support/media-model.ts";
 import { expectWhole, key, WorkerBench } from "../../test/support/worker-bench.ts";
 import { historyOf } from "../../test/support/workflow/workflow-run.ts";
@@ -194,15 +194,6 @@ test("no more files are stored than were asked for", async () => {
   expect(ended?.event.value).toMatchObject({ files: 1, costUsd: 0.04 });
 });
 
-/** Drives a run whose ports differ. Returns the run, and what its worker returns. */
-async function drivenWith(change: (ports: RunPorts) => Partial<RunPorts>) {
-  const model = generating(images);
-  const runs = await new WorkerBench(model, [painter]).create(paintingAgent);
-  const ports = runs.ports("w1");
-  const driven = runs.drive("w1", 1, undefined, 1, { ...ports, ...change(ports) });
-  return { runs, model, driven };
-}
-
 const away = (what: string) => new Failure("unavailable", ErrorReason.UNAVAILABLE, what);
 
 /** A store that puts in another way. */
@@ -240,20 +231,6 @@ test("a cancelled run does not wait for a store that does not react", async () =
   await cancelRun(runs, key, { requestedBy: "ann", reason: "enough" }, never);
   await driven;
   expectWhole(await runs.events(), RunStatus.CANCELLED);
-});
-
-test("a generation waits for memory for its answer, which its time does not include", async () => {
-  const fileMemory = new ByteBudget(1_000);
-  const held = await fileMemory.acquire("globex", 10, never);
-  const { runs, model, driven } = await drivenWith(() => ({ fileMemory }));
-  for await (const { events } of runs.log.follow(key, emptyTail, never)) {
-    if (kindsOf(events).includes("mediaCallStarted")) break;
-  }
-  expect(model.asked).toEqual([]);
-  held[Symbol.dispose]();
-  await driven;
-  expectWhole(await runs.events(), RunStatus.COMPLETED);
-  expect(model.asked).toHaveLength(1);
 });
 
 test("a registry that cannot be read fails the call without a charge: nobody was asked", async () => {

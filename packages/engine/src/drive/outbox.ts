@@ -5,6 +5,8 @@ import { bytesOf, textPart } from "../domain/state/fact.ts";
 export interface PendingFacts {
   readonly effectId: string;
   readonly facts: readonly Fact[];
+  /** Called when the log has them. Default: nobody waits for that. */
+  readonly appended?: (() => void) | undefined;
 }
 
 /** Keeps an event far below the largest message of the bus. */
@@ -25,10 +27,10 @@ export class Outbox {
     return this.#pending.length === 0;
   }
 
-  add(effectId: string, facts: readonly Fact[]): void {
+  add(effectId: string, facts: readonly Fact[], appended?: () => void): void {
     const last = this.#pending.at(-1);
     const merged = last?.effectId === effectId ? mergeText(last.facts, facts) : undefined;
-    if (merged === undefined) this.#pending.push({ effectId, facts });
+    if (merged === undefined) this.#pending.push({ effectId, facts, appended });
     else this.#pending[this.#pending.length - 1] = { effectId, facts: [merged] };
   }
 

@@ -235,7 +235,8 @@ class OwnedRun implements AsyncDisposable {
   async #flush(signal: AbortSignal): Promise<void> {
     const taken = this.#outbox.take();
     const facts = taken.flatMap((pending) => pending.facts);
-    if (!(await this.#append(facts, signal))) this.#outbox.putBack(taken);
+    if (!(await this.#append(facts, signal))) return this.#outbox.putBack(taken);
+    if (!hasEnded(this.#state)) for (const { appended } of taken) appended?.();
   }
 
   async #park(signal: AbortSignal): Promise<boolean> {
@@ -323,7 +324,7 @@ class OwnedRun implements AsyncDisposable {
     for (const message of messages) {
       switch (message.kind) {
         case "facts":
-          this.#outbox.add(message.effectId, message.facts);
+          this.#outbox.add(message.effectId, message.facts, message.appended);
           break;
         case "log_grew":
           this.#fold(message.range);

@@ -1,10 +1,17 @@
+import { abortable } from "@reeve/platform/async/abortable";
 import type { Fact } from "../domain/state/fact.ts";
 import type { Effect } from "../domain/next-effects.ts";
 import { AnswerNotNeeded } from "../ports/model-provider.ts";
 
 /** What a running effect reports: facts, its end, or an error that is not expressed as a fact. */
 export type EffectMessage =
-  | { readonly kind: "facts"; readonly effectId: string; readonly facts: readonly Fact[] }
+  | {
+      readonly kind: "facts";
+      readonly effectId: string;
+      readonly facts: readonly Fact[];
+      /** Called when the log has the facts. Default: nobody waits for that. */
+      readonly appended?: () => void;
+    }
   | { readonly kind: "ended"; readonly effectId: string }
   | { readonly kind: "failed"; readonly effectId: string; readonly error: unknown };
 
@@ -70,7 +77,13 @@ export class RunningEffects implements AsyncDisposable {
     try {
       for await (const facts of this.#start(effect, signal)) {
         if (signal.aborted) break;
-        this.#report({ kind: "facts", effectId, facts });
+        if (!facts.some(precedesRequest)) {
+          this.#report({ kind: "facts", effectId, facts });
+          continue;
+        }
+        const { promise, resolve: appended } = Promise.withResolvers<void>();
+        this.#report({ kind: "facts", effectId, facts, appended });
+        await abortable(promise, signal);
       }
       this.#finish(effectId);
     } catch (error) {
@@ -98,6 +111,11 @@ const startedKinds: ReadonlySet<Effect["kind"]> = new Set([
   "call_plugin_tool",
   "generate_media",
 ]);
+
+/** Whether an effect requests something that may be billed once the log has a fact. */
+function precedesRequest({ event }: Fact): boolean {
+  return event.case === "mediaCallStarted" && event.value.isWaiting !== true;
+}
 
 function isAnswering(effect: Effect, nowMs: number): boolean {
   if (effect.kind === "run_hook") return (effect.due.action?.dueAtMs ?? nowMs) <= nowMs;

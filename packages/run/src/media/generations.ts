@@ -23,29 +23,37 @@ export function withoutGeneration(generations: Generations, callId = ""): Genera
 }
 
 /**
- * Returns how the generations end that the end of their run cancels. The provider may bill each of them, so its cost is the maximum that
- * was reserved for it.
+ * Returns how the generations end that the end of their run cancels. The provider may bill each of them that it was asked for, so its cost
+ * is the maximum that was reserved for it.
  */
 export function cancelledGenerations(
   generations: Generations,
 ): readonly MessageInitShape<typeof MediaCallEndedSchema>[] {
-  return [...generations.values()].map(({ callId, attempt, model, reservedUsd }) => ({
-    callId,
-    attempt,
-    model,
-    failure: "cancelled",
-    mayBeBilled: true,
-    ...(reservedUsd !== undefined && { costUsd: reservedUsd }),
-  }));
+  return [...generations.values()].map((started) => {
+    const { callId, attempt, model, isWaiting } = started;
+    const costUsd = billedUsd(started);
+    return {
+      callId,
+      attempt,
+      model,
+      failure: "cancelled",
+      mayBeBilled: !isWaiting,
+      ...(costUsd !== undefined && { costUsd }),
+    };
+  });
 }
 
 /** Returns what a run has used whose end cancels its generations. */
 export function withCancelledGenerations(spent: Ledger, generations: Generations): Ledger {
-  return [...generations.values()].reduce(
-    (sum, { reservedUsd }) =>
-      reservedUsd === undefined
-        ? sum
-        : chargeMedia(sum, { inputTokens: 0, outputTokens: 0, costUsd: reservedUsd }),
-    spent,
-  );
+  return [...generations.values()].reduce((sum, started) => {
+    const costUsd = billedUsd(started);
+    return costUsd === undefined
+      ? sum
+      : chargeMedia(sum, { inputTokens: 0, outputTokens: 0, costUsd });
+  }, spent);
+}
+
+/** Returns the maximum cost of a generation. Undefined: it is not known, or nothing was requested. */
+function billedUsd({ reservedUsd, isWaiting }: MediaCallStarted): number | undefined {
+  return isWaiting ? undefined : reservedUsd;
 }

@@ -915,6 +915,10 @@ pub struct MediaCallStarted {
     /// Name of the model at its provider. Empty in events of earlier versions.
     #[prost(string, tag = "16")]
     pub model: ::prost::alloc::string::String,
+    /// Whether the attempt waits for memory of its worker: its provider was not asked, and bills nothing. Another event of the same attempt
+    /// follows before the request. A reader of an earlier version takes the attempt for one that may be billed.
+    #[prost(bool, tag = "32")]
+    pub is_waiting: bool,
 }
 /// A generation of media ended. The result of the call names the files.
 #[derive(Clone, PartialEq, ::prost::Message)]

@@ -8,8 +8,12 @@ import type { Call, Frame } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
 
 /** Returns the call after its attempt started. */
-export function withMediaStarted(call: Call, { attempt, reservedUsd = 0 }: MediaCallStarted): Call {
-  return { ...call, media: { attempt, status: "in_progress", reservedUsd } };
+export function withMediaStarted(
+  call: Call,
+  { attempt, reservedUsd = 0, isWaiting }: MediaCallStarted,
+): Call {
+  const waiting = isWaiting ? { isWaiting } : {};
+  return { ...call, media: { attempt, status: "in_progress", reservedUsd, ...waiting } };
 }
 
 /** Returns the call after its attempt ended. */
@@ -22,7 +26,7 @@ export function withMediaLost(calls: readonly Call[]): readonly Call[] {
   if (!calls.some(awaitsMedia)) return calls;
   return calls.map((call): Call =>
     call.media !== undefined && awaitsMedia(call)
-      ? { ...call, media: { ...call.media, status: "lost", reservedUsd: 0 } }
+      ? { ...call, media: { attempt: call.media.attempt, status: "lost", reservedUsd: 0 } }
       : call,
   );
 }
@@ -38,8 +42,14 @@ export function isGenerating({ media, result }: Call): boolean {
 }
 
 /** Returns what the generations in progress of a frame may cost at most, in US dollars. */
-export function reservedForMedia({ calls }: Frame): number {
+export function reservedForMedia({ calls }: Pick<Frame, "calls">): number {
   return calls.filter(isGenerating).reduce((sum, { media }) => sum + (media?.reservedUsd ?? 0), 0);
+}
+
+/** Returns what the generations of a frame may be billed that were requested and have no answer, in US dollars. */
+export function billableForMedia({ calls }: Frame): number {
+  const requested = calls.filter((call) => isGenerating(call) && call.media?.isWaiting !== true);
+  return reservedForMedia({ calls: requested });
 }
 
 /** Returns the model with which the agent of a frame generates media. Undefined: it generates none of this kind. */

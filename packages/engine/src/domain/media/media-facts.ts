@@ -13,6 +13,23 @@ import type { Call } from "../state/frame.ts";
 import { mediaSizeOf } from "./media-call.ts";
 import { costOfMedia } from "./media-cost.ts";
 
+/** Returns the fact that an attempt waits for memory, or that its provider is asked now. */
+export function waitingFact(
+  { scope, call }: GeneratedCall,
+  model: ModelSpec | undefined,
+  isWaiting: boolean,
+): Fact {
+  const { attempt, reservedUsd } = call.media ?? { attempt: 1, reservedUsd: 0 };
+  const value = {
+    callId: call.call.callId,
+    attempt,
+    model: model?.upstreamName ?? "",
+    isWaiting,
+    ...(reservedUsd > 0 && { reservedUsd }),
+  };
+  return fact(scope, { case: "mediaCallStarted", value });
+}
+
 /** The call whose media were generated. */
 export interface GeneratedCall {
   readonly scope: Scope;

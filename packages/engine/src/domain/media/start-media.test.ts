@@ -5,6 +5,7 @@ import { committedUsd } from "../budget/reserve-cost.ts";
 import { nextEffects } from "../next-effects.ts";
 import { applyAll } from "../state/apply.ts";
 import { initialState } from "../state/run-state.ts";
+import { waitingFact } from "./media-facts.ts";
 
 // Requirement: DUR-3
 test("a generation is repeated for each lost worker, and given up after the third", () => {
@@ -26,4 +27,17 @@ test("a lost generation counts with its maximum cost", () => {
   expect(committedUsd(run.state)).toBeCloseTo(0.04);
   run.claimedAnew();
   expect(committedUsd(run.state)).toBeCloseTo(0.08);
+});
+
+// Requirement: TURN-4
+test("a generation that was lost while it waited for memory was not requested, and counts with nothing", () => {
+  const run = new PlayedRun(paintingAgent);
+  const [effect] = nextEffects(run.state);
+  if (effect?.kind !== "generate_media") throw new Error("the run generates nothing");
+  run.append([waitingFact(effect, run.state.media[0]?.image, true)]);
+  expect(nextEffects(run.state).map(({ id }) => id)).toEqual([effect.id]);
+  expect(committedUsd(run.state)).toBeCloseTo(0.04);
+  run.claimedAnew();
+  expect(committedUsd(run.state)).toBeCloseTo(0.04);
+  expect(applyAll(initialState, run.events)).toEqual(run.state);
 });

@@ -10,7 +10,7 @@ import { reachedProvider } from "@reeve/run/head/reached-provider";
 import { applyToFrame } from "./apply-to-frame.ts";
 import { chargeDelegates, withUsage } from "../delegates/delegate-usage.ts";
 import { openTaskOf } from "../delegates/open-remote-tasks.ts";
-import { reservedForMedia } from "../media/media-call.ts";
+import { billableForMedia } from "../media/media-call.ts";
 import { initialCompaction, initialUnits } from "./conversation.ts";
 import type { Frame } from "./frame.ts";
 import { newFrame, plannerId, rootId } from "./frame.ts";
@@ -144,7 +144,7 @@ function subtaskEnded(state: RunState, ended: SubtaskChanged): RunState {
   const over = { ...frame, outcome, units: noUnits, calls: [], modelCall: undefined };
   // A subtask may end while it calls a model or generates media, which the provider may bill.
   const charged = withLost(withFrame(state, over), frame, {
-    lostUsd: reservedUsd(frame),
+    lostUsd: billableUsd(frame),
     unansweredCalls: 0,
   });
   const caller = charged.frames.get(frame.subtask?.parent ?? "");
@@ -153,11 +153,11 @@ function subtaskEnded(state: RunState, ended: SubtaskChanged): RunState {
   return withFrame(charged, { ...caller, pendingMemory });
 }
 
-/** Returns what the calls of models and the generations in progress of a frame may cost at most, in US dollars. */
-function reservedUsd(frame: Frame): number {
+/** Returns what providers may bill for the calls of models and the generations in progress of a frame at most, in US dollars. */
+function billableUsd(frame: Frame): number {
   const { modelCall } = frame;
   const ofModel = modelCall?.status === "in_progress" ? modelCall.reservedUsd : 0;
-  return ofModel + reservedForMedia(frame);
+  return ofModel + billableForMedia(frame);
 }
 
 /** Shares the outcomes of a step's subtasks with the whole run once the step has ended. */
@@ -175,7 +175,7 @@ function abandoned(state: RunState, envelope: RunEvent): RunState {
   const before = [...state.frames.values()];
   const frames = new Map(before.map((frame) => [frame.id, applyToFrame(frame, envelope)]));
   return before.reduce<RunState>(
-    (after, frame) => withLost(after, frame, { lostUsd: reservedUsd(frame), unansweredCalls: 0 }),
+    (after, frame) => withLost(after, frame, { lostUsd: billableUsd(frame), unansweredCalls: 0 }),
     { ...state, frames },
   );
 }

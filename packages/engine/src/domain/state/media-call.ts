@@ -6,4 +6,6 @@ export interface MediaCall {
   readonly status: "in_progress" | "lost" | "ended";
   /** Maximum cost in US dollars while it is in progress; 0: nothing is reserved. */
   readonly reservedUsd: number;
+  /** Whether it waits for memory of its worker: nothing was requested. Default: false. */
+  readonly isWaiting?: true;
 }

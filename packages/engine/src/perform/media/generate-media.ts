@@ -1,3 +1,4 @@
+import { setImmediate as endOfTurn } from "node:timers/promises";
 import type { ModelSpec } from "@reeve/contracts/agent";
 import type { FilePart } from "@reeve/contracts/content/parts";
 import { ToolStatus } from "@reeve/contracts/tool";
@@ -7,7 +8,7 @@ import { approvedCall } from "../../domain/calls/approved-call.ts";
 import { refuse } from "../../domain/calls/tool-result.ts";
 import { mediaModelOf } from "../../domain/media/media-call.ts";
 import type { FailedGeneration } from "../../domain/media/media-facts.ts";
-import { failedFacts, generatedFacts } from "../../domain/media/media-facts.ts";
+import { failedFacts, generatedFacts, waitingFact } from "../../domain/media/media-facts.ts";
 import type { Effect } from "../../domain/next-effects.ts";
 import type { Fact } from "../../domain/state/fact.ts";
 import { fact } from "../../domain/state/fact.ts";
@@ -40,7 +41,8 @@ type GenerateMedia = Extract<Effect, { kind: "generate_media" }>;
 
 /**
  * Generates the media of a call, and stores each file as an artifact of the run. Yields a report for each partial image, and then the
- * result with what the attempt has used, or the reason why there is none. Not idempotent: the log says before that the attempt starts.
+ * result with what the attempt has used, or the reason why there is none. Not idempotent: the log says before that the attempt starts, and
+ * whether it has to wait for memory first.
  */
 export async function* generateMedia(
   state: RunState,
@@ -59,7 +61,21 @@ export async function* generateMedia(
   }
   const model = mediaModelOf(state, frame, effect.media);
   using held = new DisposableStack();
-  held.use(await memoryOf(state, effect, model, ports, signal));
+  const memory = memoryOf(state, effect, model, ports, signal);
+  held.defer(
+    () =>
+      void memory.then(
+        (bytes) => bytes?.[Symbol.dispose](),
+        () => undefined,
+      ),
+  );
+  const isReady = memory.then(() => true);
+  if (!(await Promise.race([isReady, endOfTurn().then(() => false)]))) {
+    yield [waitingFact(effect, model, true)];
+    await memory;
+    // The log has it before the provider is asked.
+    yield [waitingFact(effect, model, false)];
+  }
   const deadline = AbortSignal.timeout(maxGenerationMs);
   try {
     const bounded = AbortSignal.any([signal, deadline]);

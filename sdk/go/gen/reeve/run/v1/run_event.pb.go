@@ -4550,7 +4550,10 @@ type MediaCallStarted struct {
 	// Maximum cost of the attempt in US dollars. Unset if it is not known.
 	ReservedUsd *float64 `protobuf:"fixed64,3,opt,name=reserved_usd,json=reservedUsd,proto3,oneof" json:"reserved_usd,omitempty"`
 	// Name of the model at its provider. Empty in events of earlier versions.
-	Model         string `protobuf:"bytes,16,opt,name=model,proto3" json:"model,omitempty"`
+	Model string `protobuf:"bytes,16,opt,name=model,proto3" json:"model,omitempty"`
+	// Whether the attempt waits for memory of its worker: its provider was not asked, and bills nothing. Another event of the same attempt
+	// follows before the request. A reader of an earlier version takes the attempt for one that may be billed.
+	IsWaiting     bool `protobuf:"varint,32,opt,name=is_waiting,json=isWaiting,proto3" json:"is_waiting,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4611,6 +4614,13 @@ func (x *MediaCallStarted) GetModel() string {
 		return x.Model
 	}
 	return ""
+}
+
+func (x *MediaCallStarted) GetIsWaiting() bool {
+	if x != nil {
+		return x.IsWaiting
+	}
+	return false
 }
 
 // A generation of media ended. The result of the call names the files.
@@ -6688,12 +6698,14 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"AgentMedia\x12\x19\n" +
 	"\bagent_id\x18\x01 \x01(\tR\aagentId\x12/\n" +
 	"\x05image\x18\x02 \x01(\v2\x19.reeve.agent.v1.ModelSpecR\x05image\x121\n" +
-	"\x06speech\x18\x03 \x01(\v2\x19.reeve.agent.v1.ModelSpecR\x06speech\"\x94\x01\n" +
+	"\x06speech\x18\x03 \x01(\v2\x19.reeve.agent.v1.ModelSpecR\x06speech\"\xb3\x01\n" +
 	"\x10MediaCallStarted\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x18\n" +
 	"\aattempt\x18\x02 \x01(\rR\aattempt\x12&\n" +
 	"\freserved_usd\x18\x03 \x01(\x01H\x00R\vreservedUsd\x88\x01\x01\x12\x14\n" +
-	"\x05model\x18\x10 \x01(\tR\x05modelB\x0f\n" +
+	"\x05model\x18\x10 \x01(\tR\x05model\x12\x1d\n" +
+	"\n" +
+	"is_waiting\x18  \x01(\bR\tisWaitingB\x0f\n" +
 	"\r_reserved_usd\"\xa2\x02\n" +
 	"\x0eMediaCallEnded\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x18\n" +

@@ -797,16 +797,18 @@ class AgentMedia(_message.Message):
     def __init__(self, agent_id: _Optional[str] = ..., image: _Optional[_Union[_model_spec_pb2.ModelSpec, _Mapping]] = ..., speech: _Optional[_Union[_model_spec_pb2.ModelSpec, _Mapping]] = ...) -> None: ...
 
 class MediaCallStarted(_message.Message):
-    __slots__ = ("call_id", "attempt", "reserved_usd", "model")
+    __slots__ = ("call_id", "attempt", "reserved_usd", "model", "is_waiting")
     CALL_ID_FIELD_NUMBER: _ClassVar[int]
     ATTEMPT_FIELD_NUMBER: _ClassVar[int]
     RESERVED_USD_FIELD_NUMBER: _ClassVar[int]
     MODEL_FIELD_NUMBER: _ClassVar[int]
+    IS_WAITING_FIELD_NUMBER: _ClassVar[int]
     call_id: str
     attempt: int
     reserved_usd: float
     model: str
-    def __init__(self, call_id: _Optional[str] = ..., attempt: _Optional[int] = ..., reserved_usd: _Optional[float] = ..., model: _Optional[str] = ...) -> None: ...
+    is_waiting: bool
+    def __init__(self, call_id: _Optional[str] = ..., attempt: _Optional[int] = ..., reserved_usd: _Optional[float] = ..., model: _Optional[str] = ..., is_waiting: _Optional[bool] = ...) -> None: ...
 
 class MediaCallEnded(_message.Message):
     __slots__ = ("call_id", "attempt", "model", "files", "input_tokens", "output_tokens", "cost_usd", "failure", "may_be_billed")
