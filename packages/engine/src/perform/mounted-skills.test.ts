@@ -1,4 +1,6 @@
 import { create } from "@bufbuild/protobuf";
+import { parsePolicyFile } from "@reeve/agent/policy/policy-file";
+import { openSkill } from "@reeve/agent/tools/open-skill";
 import { ModelCatalogSchema, SkillDescriptorSchema } from "@reeve/contracts/agent";
 import { RunCreatedSchema, RunPreparedSchema } from "@reeve/contracts/run";
 import { ToolCatalogSchema } from "@reeve/contracts/tool";
@@ -16,13 +18,21 @@ const state = {
   head: {
     ...emptyHead,
     created: create(RunCreatedSchema, { tenant: "acme" }),
-    prepared: create(RunPreparedSchema, { skills }),
+    prepared: create(RunPreparedSchema, { skills, tools: [openSkill] }),
   },
 };
 
-function mounted({ source = "builtin", mountsSkills = true, isStored = true } = {}) {
+function mounted({
+  source = "builtin",
+  mountsSkills = true,
+  isStored = true,
+  policy = "",
+  of = state,
+} = {}) {
   const tools = [create(ToolCatalogSchema, { pool: "default", sandbox: { mountsSkills } })];
   const ports = {
+    worker: "w1",
+    policy: () => (policy === "" ? undefined : parsePolicyFile(policy, "policy.yaml")),
     catalogs: () => ({ tools, models: create(ModelCatalogSchema) }),
     skills: {
       version: () => undefined,
@@ -30,7 +40,7 @@ function mounted({ source = "builtin", mountsSkills = true, isStored = true } = 
         Promise.resolve(isStored || name === "maps" ? `${tenant}'s ${name}` : undefined),
     },
   };
-  return mountedSkills(state, frameOf(state, ""), { source, pool: "default" }, ports, never);
+  return mountedSkills(of, frameOf(of, ""), { source, pool: "default" }, ports, never);
 }
 
 // Requirement: CFG-17
@@ -50,4 +60,25 @@ test.each([
   ["a pool whose sandboxes mount none", { mountsSkills: false }],
 ])("no skill is stored for %s", async (_, options) => {
   expect(await mounted(options)).toEqual([]);
+});
+
+const ruled = (permission: string) => `rules: [{ name: late, permission: { ${permission} } }]`;
+
+// Requirement: CFG-17, RES-10
+test.each([
+  ["denies a skill", ruled(`rules: [{ tool: 'open_skill(name = "maps")', behavior: deny }]`), 1],
+  ["asks about a skill", ruled(`rules: [{ tool: 'open_skill(name = "maps")', behavior: ask }]`), 1],
+  ["denies all skills", ruled("rules: [{ tool: open_skill, behavior: deny }]"), 0],
+  ["has other rules", ruled("rules: [{ tool: search, behavior: deny }]"), 2],
+])(
+  "a policy that %s does not let a sandbox have what may not be opened",
+  async (_, policy, left) => {
+    expect(await mounted({ policy })).toHaveLength(left);
+  },
+);
+
+// Requirement: CFG-17
+test("an agent without the tool that opens skills has none in its sandbox", async () => {
+  const prepared = create(RunPreparedSchema, { skills });
+  expect(await mounted({ of: { ...state, head: { ...state.head, prepared } } })).toEqual([]);
 });

@@ -22,12 +22,14 @@ import { frameOf } from "../domain/state/run-state.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
 import { approvalTimeProblem } from "./approval-time-now.ts";
 
+type PolicyPorts = Pick<RunPorts, "policy" | "worker">;
+
 /**
  * Returns what the operator's policy of now decides for the run, whichever of its subtasks acts. It only withholds more: what the
  * run was prepared without stays away. At a worker without a policy it withholds everything from a run that was started or
  * prepared under one.
  */
-export function policyNow({ head }: RunState, ports: RunPorts): CallerPolicy {
+export function policyNow({ head }: RunState, ports: PolicyPorts): CallerPolicy {
   const { created, prepared, runId } = head;
   const policy = ports.policy();
   if (policy === undefined && (created?.hasPolicy || prepared?.policy !== undefined)) {
@@ -111,7 +113,7 @@ export function withheldNow(
   state: RunState,
   frame: Frame,
   tool: ToolDescriptor,
-  ports: RunPorts,
+  ports: PolicyPorts & Pick<RunPorts, "catalogs">,
 ): string | undefined {
   const policy = policyNow(state, ports);
   const withheld = withheldTool(policy, tool, ports.catalogs().tools);

@@ -39,8 +39,8 @@ export function permissionOf(
 const none: readonly PermissionLevel[] = [];
 const known = new WeakMap<RunPrepared, Map<string, readonly PermissionLevel[]>>();
 
-/** Returns the rules for the calls of a frame: the same object for all frames with the same agents. */
-function levelsFor(state: RunState, frame: Frame): readonly PermissionLevel[] {
+/** Returns the rules in the log of the run for the calls of a frame: the same object for all frames with the same agents. */
+export function levelsFor(state: RunState, frame: Frame): readonly PermissionLevel[] {
   const { created, prepared } = state.head;
   // No call starts before the run is prepared.
   if (prepared === undefined) return none;
