@@ -6,18 +6,20 @@ import type { SkillSource } from "@reeve/engine/ports/skill-source";
 import type { ArtifactStore } from "@reeve/jetstream/objects/artifact-store";
 import { artifactIdOf } from "@reeve/jetstream/objects/artifact-draft";
 
-/** How many versions are remembered, so that not each call of a tool asks the store. */
+/** How many missing versions are remembered. */
 const maxRemembered = 1_000;
-/** A version that was deleted is stored again after this, and one that was missing is waited for again. */
+/** A version that was missing is waited for again after this. */
 const rememberedMs = 60_000;
 
-/** Adds to the skills of a process that the versions which runs use are stored as artifacts, once for each tenant. */
+/**
+ * Adds to the skills of a process that the versions which runs use are stored as artifacts, once for each tenant. Each call asks the store
+ * for their descriptions, because anybody in the tenant may delete them.
+ */
 export function withStoredSkills(
   skills: SkillSource,
   artifacts: Pick<ArtifactStore, "get" | "put">,
   now: () => number,
 ): SkillSource {
-  const stored = new RecentKeys(now);
   /** Versions that neither this process nor the store had. */
   const missing = new RecentKeys(now);
   return {
@@ -31,10 +33,10 @@ export function withStoredSkills(
         idempotencyKey: `skill/${name}/${digest}`,
       };
       const artifactId = artifactIdOf(tenant, draft);
-      if (stored.has(artifactId)) return artifactId;
       const find = async () => {
         const skill = skills.version(name, digest);
         if (skill === undefined) return await artifacts.get(tenant, artifactId, signal);
+        // Returns what is stored already.
         return await artifacts.put(tenant, draft, contentOf(skill), signal);
       };
       let found = await find();
@@ -43,7 +45,7 @@ export function withStoredSkills(
         await skills.settle?.(() => skills.version(name, digest) !== undefined, signal);
         found = await find();
       }
-      (found === undefined ? missing : stored).add(artifactId);
+      if (found === undefined) missing.add(artifactId);
       return found?.artifactId;
     },
   };

@@ -33,12 +33,13 @@ export async function mountedSkills(
   if (pinned.length === 0 || source !== "builtin" || skills?.artifactOf === undefined) return [];
   if (!mountsSkills(pool, ports)) return [];
   const tenant = state.head.created?.tenant ?? "";
-  const mounted = [];
-  for (const { name, digest } of permitted(state, frame, pinned, ports)) {
-    const artifactId = await skills.artifactOf(tenant, { name, digest }, signal);
-    if (artifactId !== undefined) mounted.push({ name, digest, artifactId });
-  }
-  return mounted;
+  const found = await Promise.all(
+    permitted(state, frame, pinned, ports).map(async ({ name, digest }) => {
+      const artifactId = await skills.artifactOf?.(tenant, { name, digest }, signal);
+      return artifactId === undefined ? [] : [{ name, digest, artifactId }];
+    }),
+  );
+  return found.flat();
 }
 
 /** Whether a toolhost of a pool has sandboxes that mount skills. */
