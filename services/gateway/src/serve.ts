@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { ProjectionSchema } from "@reeve/contracts/projection";
 import { RunSchema } from "@reeve/contracts/run";
+import { SweeperPresenceSchema } from "@reeve/contracts/sweeper";
 import { ThreadSchema } from "@reeve/contracts/thread";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
 import type { ThreadKey } from "@reeve/jetstream/log/thread-log";
@@ -10,7 +11,7 @@ import { openRunCatalog, openThreadCatalog } from "@reeve/jetstream/projection/n
 import { openThreadFeed } from "@reeve/jetstream/feed/nats";
 import { openPositionedRunFeed } from "@reeve/jetstream/feed/positioned/nats";
 import { keepReserve } from "@reeve/jetstream/reserve/keep-reserve";
-import { openTable } from "@reeve/jetstream/table/nats";
+import { bucketInstance, openTable } from "@reeve/jetstream/table/nats";
 import { Background } from "@reeve/platform/async/background";
 import { steadyClock, systemClock } from "@reeve/platform/async/clock";
 import type { Environment } from "@reeve/platform/config";
@@ -189,7 +190,11 @@ function startBackground(
   const { presence } = ports;
   const sweeping = { ...ports, shards: presence };
   background.run((signal) => repairThreads(sweeping, systemClock, log, signal));
-  background.run((signal) => presence.share(signal));
+  background.run(async (signal) => {
+    // Somebody may delete the bucket: this work then throws, and begins again.
+    await bucketInstance(nats, SweeperPresenceSchema, signal);
+    await presence.share(signal);
+  });
   const deadlines: Deadlines = {
     now: systemClock.now,
     expire: async (key, nowMs, signal) => {

@@ -2,6 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { AgentSpecSchema } from "@reeve/contracts/agent";
 import type { Projection } from "@reeve/contracts/projection";
 import { ProjectionSchema } from "@reeve/contracts/projection";
+import { SweeperPresenceSchema } from "@reeve/contracts/sweeper";
 import { requestRebuild } from "@reeve/jetstream/projection/request-rebuild";
 import { openTable } from "@reeve/jetstream/table/nats";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -60,12 +61,30 @@ test("indexes whose buckets are deleted are restored, equal and complete, while 
 
   await deleteBucket("runs");
   await deleteBucket("threads");
+  await deleteBucket("sweepers");
   const later = await Promise.all([start(), start("c")]);
 
   await expect.poll(async () => counts(await lists(1)), { timeout: 60_000 }).toEqual([25, 3]);
   const after = await lists(0);
   expect(after.runs.filter(({ runId }) => !later.includes(runId))).toEqual(before.runs);
   expect(after.threads.filter(({ threadId }) => threadId !== "c")).toEqual(before.threads);
+});
+
+// Requirement: DUR-3
+test("gateways are present again after the bucket of their presence was deleted, and agents can be changed", async () => {
+  const exists = async () => {
+    const answer = await bench.nats.connection.request("$JS.API.STREAM.INFO.KV_sweepers");
+    return !answer.string().includes("stream not found");
+  };
+  await expect.poll(exists, { timeout: 30_000 }).toBe(true);
+  // Opening creates a bucket that is missing.
+  const sweepers = await openTable(bench.nats, SweeperPresenceSchema);
+  const present = async () => (await sweepers.list("", never)).length;
+  await expect.poll(present, { timeout: 30_000 }).toBe(2);
+  const spec = create(AgentSpecSchema, { id: "known", name: "changed", model: "known" });
+  const { agent } = await gateways[1].agents.updateAgent({ spec });
+  const { run } = await gateways[0].runs.startRun({ agentId: "known", input: "hello" });
+  expect(run?.agentRevision).toBe(agent?.revision);
 });
 
 test("a requested rebuild corrects rows that are wrong or missing, and reports its progress", async () => {

@@ -118,7 +118,10 @@ export class GatewayPresence {
     return this.#changed;
   }
 
-  /** Is present until `signal` aborts. Throws when the store does not answer; this gateway then keeps its shards. */
+  /**
+   * Is present until `signal` aborts. Throws when the store does not answer, or has lost the bucket; this gateway then keeps its shards, and
+   * does not count as alone.
+   */
   async share(signal: AbortSignal): Promise<void> {
     try {
       const jobs = [this.#follow, this.#beats, this.#noticesSilence];
@@ -127,6 +130,8 @@ export class GatewayPresence {
         signal,
       );
     } finally {
+      // Its row may be gone before its time.
+      this.#sole = undefined;
       if (signal.aborted) await this.#leave();
     }
   }
