@@ -103,7 +103,7 @@ test("apply stores models before the agents that name them, shows what differs, 
       /\+ create provider lab\n\+ create model deep\n[\s\S]*2 to create/,
     ),
   });
-  expect((await apply()).stdout).toMatch(/agent reader created[\s\S]*models and providers stored/);
+  expect((await apply()).stdout).toMatch(/models and providers stored[\s\S]*agent reader created/);
   expect(await apply("--dry-run", "--exit-code")).toMatchObject({ code: 0 });
 
   // What is exported is the same as the files.
@@ -125,7 +125,9 @@ test("apply stores models before the agents that name them, shows what differs, 
   expect((await apply("--prune-models")).stderr).toContain("one entry would be deleted");
   const pruned = await apply("--prune-models", "--yes");
   expect(pruned.stdout).toMatch(/~ update model deep {2}context_window\n- delete model old\n/);
-  expect(pruned.stdout).toContain("agent other updated (revision 2)");
+  expect(pruned.stdout).toMatch(
+    /models and providers stored\nagent other updated \(revision 2\)\nmodels and providers deleted/,
+  );
   expect((await reeve("models", "get", "old")).stderr).toContain("model old is not stored");
   expect((await reeve("models", "get", "deep")).stdout).toContain("64000");
 });
@@ -144,6 +146,11 @@ test("apply deletes stored models only with --prune-models, and never all of the
   write(`${provider}models: [{ id: mine, provider: shared }, { id: theirs, provider: shared }]\n`);
   expect(await apply()).toMatchObject({ code: 0 });
   write(`${provider}models: [{ id: mine, provider: shared, context_window: 32000 }]\n`);
+  const entry = { kind: "model", id: "mine", action: "update" };
+  for (const [applied, ...args] of [[false, "--dry-run"], [true]] as const) {
+    const { registry } = JSON.parse((await apply("--json", ...args)).stdout);
+    expect(registry).toMatchObject([{ ...entry, applied }]);
+  }
   for (const args of [[], [], ["--set", "shared", "--prune", "--yes"]]) {
     expect(await apply(...args)).toMatchObject({ code: 0 });
     expect(await isStored("theirs")).toBe(true);

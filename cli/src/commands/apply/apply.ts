@@ -13,7 +13,14 @@ import { makeChanges } from "./make-changes.ts";
 import { readAgentFiles } from "./read-agent-files.ts";
 import type { RegistryFiles } from "./read-registry-files.ts";
 import { readRegistryFiles } from "./read-registry-files.ts";
-import { deleteEntries, fieldsOfChange, planRegistry, storeEntries } from "./registry-plan.ts";
+import type { RegistryPlan } from "./registry-plan.ts";
+import {
+  deleteEntries,
+  fieldsOfChange,
+  planRegistry,
+  storeEntries,
+  untilOffered,
+} from "./registry-plan.ts";
 import { jsonOfChange, renderChanges, renderProblems, renderRegistry } from "./render-plan.ts";
 import { validateFiles } from "./validate-files.ts";
 
@@ -98,18 +105,25 @@ async function apply(context: Context, reeve: Client, options: Options): Promise
   if (count > 0 && !(await isConfirmed(context, plan, options))) return exitCodes.failed;
   const made: MadeChange[] = [];
   const { registry } = plan;
+  const isMade: EntriesMade = { stored: false, deleted: false };
   try {
     const revision = registry && (await storeEntries(reeve, registry, signal));
+    isMade.stored = true;
+    if (registry !== undefined) {
+      if (json !== true && hasStored(registry)) terminal.out("models and providers stored\n");
+      await untilOffered(reeve, registry, signal);
+    }
     for await (const each of makeChanges(reeve, changes, { set, signal })) {
       made.push(each);
       if (json !== true) terminal.out(lineOf(each));
     }
-    if (registry !== undefined && revision !== undefined && registry.changes.length > 0) {
+    if (registry !== undefined && revision !== undefined && hasDeleted(registry)) {
       await deleteEntries(reeve, registry, { revision, signal });
-      if (json !== true) terminal.out("models and providers stored\n");
+      if (json !== true) terminal.out("models and providers deleted\n");
     }
+    isMade.deleted = true;
   } finally {
-    if (json === true) printJson(context, plan, made);
+    if (json === true) printJson(context, plan, made, isMade);
     else if (made.length < changes.length) {
       const left = changes.slice(made.length).map(({ agentId }) => oneLine(agentId, 63));
       terminal.note(`not applied: ${left.join(", ")}\n`);
@@ -182,13 +196,34 @@ async function isConfirmed(
   );
 }
 
+/** Which changes of models and providers were made. */
+interface EntriesMade {
+  stored: boolean;
+  deleted: boolean;
+}
+
+const noEntries: EntriesMade = { stored: false, deleted: false };
+
+function hasStored({ changes }: RegistryPlan): boolean {
+  return changes.some(({ action }) => action !== "delete");
+}
+
+function hasDeleted({ changes }: RegistryPlan): boolean {
+  return changes.some(({ action }) => action === "delete");
+}
+
 function lineOf({ change: { action, agentId }, revision }: MadeChange): string {
   const id = oneLine(agentId, 63);
   if (action === "delete") return `agent ${id} deleted\n`;
   return `agent ${id} ${action === "create" ? "created" : "updated"} (revision ${revision})\n`;
 }
 
-function printJson({ terminal }: Context, plan: ApplyPlan, made: readonly MadeChange[]): void {
+function printJson(
+  { terminal }: Context,
+  plan: ApplyPlan,
+  made: readonly MadeChange[],
+  entriesMade = noEntries,
+): void {
   const revisions = new Map(made.map(({ change, revision }) => [change, revision]));
   const agents = plan.changes.map((change) => {
     const revision = revisions.get(change);
@@ -201,7 +236,8 @@ function printJson({ terminal }: Context, plan: ApplyPlan, made: readonly MadeCh
   const { problems, warnings, registry } = plan;
   const entries = registry?.changes.map((change) => {
     const { kind, id, action } = change;
-    return { kind, id, action, fields: fieldsOfChange(change, registry) };
+    const applied = action === "delete" ? entriesMade.deleted : entriesMade.stored;
+    return { kind, id, action, fields: fieldsOfChange(change, registry), applied };
   });
   const content = { agents, ...(entries && { registry: entries }), problems, warnings };
   terminal.out(`${escapeUnsafe(JSON.stringify(content))}\n`);

@@ -53,7 +53,7 @@ export function fieldsOfChange(
 }
 
 /**
- * Stores what is new or different, before the agents that name it, and waits until the server offers it. Returns the revision of the
+ * Stores what is new or different, before the agents that name it. Returns the revision of the
  * registry. Throws a ReeveError if the registry is not the planned one any more.
  */
 export async function storeEntries(
@@ -67,7 +67,6 @@ export async function storeEntries(
   // Also 0: what another client stored first was not shown.
   const request = { ...requestOf(files), prune: false, revision, seenRevision: revision };
   const { registry } = await reeve.models.apply(request, { signal });
-  await settled(reeve, stored, signal);
   return registry?.revision ?? revision;
 }
 
@@ -92,12 +91,17 @@ function requestOf({ providers, models }: RegistryFiles) {
   };
 }
 
-/** The server may validate agents with what it offered before, for a moment. An entry that a file of the runtimes hides is there already. */
-async function settled(
+/**
+ * Waits until the server offers what was stored: for a moment, it may validate agents with what it offered before. An entry that a file of
+ * the runtimes hides is there already.
+ */
+export async function untilOffered(
   reeve: Client,
-  stored: readonly RegistryChange[],
+  { changes }: RegistryPlan,
   signal: AbortSignal,
 ): Promise<void> {
+  const stored = changes.filter(({ action }) => action !== "delete");
+  if (stored.length === 0) return;
   for (let waitedMs = 0; waitedMs < maxSettleMs; waitedMs += settleIntervalMs) {
     const { models, providers } = await reeve.listModels({ signal });
     const known = new Set([

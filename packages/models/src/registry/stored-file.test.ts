@@ -30,3 +30,10 @@ models:
   expect(parseStoredFile(written, "b.yaml")).toEqual(parsed);
   expect(written).not.toContain("parallel_tool_calls: false");
 });
+
+// Requirement: CFG-15
+test("a file of nothing has an empty list, so that it is recognized as a file of models", () => {
+  const written = renderStoredFile({ providers: [], models: [] });
+  expect(written).toBe("models: []\n");
+  expect(parseStoredFile(written, "empty.yaml")).toEqual({ providers: [], models: [] });
+});

@@ -46,8 +46,9 @@ export function parseStoredFile(text: string, file: string): StoredFile {
   };
 }
 
-/** Returns the text of a file that `parseStoredFile` reads as these models and providers. */
+/** Returns the text of a file that `parseStoredFile` reads as these models and providers. Without any, it has an empty list of models. */
 export function renderStoredFile({ providers, models }: StoredFile): string {
+  const hasModels = models.length > 0 || providers.length === 0;
   return stringify({
     ...(providers.length > 0 && {
       providers: providers.map(({ providerId: name, api, baseUrl, secret }) => ({
@@ -57,6 +58,7 @@ export function renderStoredFile({ providers, models }: StoredFile): string {
         ...(secret !== "" && { secret }),
       })),
     }),
-    ...(models.length > 0 && { models: models.map(fileModelOf) }),
+    // A file without any list is no file of models to `reeve apply`.
+    ...(hasModels && { models: models.map(fileModelOf) }),
   });
 }
