@@ -31,6 +31,7 @@ import { retainRuns } from "./app/retention/retain-runs.ts";
 import { repairThreads } from "./app/sweep/repair-threads.ts";
 import type { Deadlines } from "./app/sweep/sweep-runs.ts";
 import { sweepRuns } from "./app/sweep/sweep-runs.ts";
+import { sweepSkills } from "./app/sweep/sweep-skills.ts";
 import { fireTriggers } from "./app/triggers/schedule/fire-triggers.ts";
 import { openApprovalsTransport } from "./approvals-transport.ts";
 import type { Audit } from "./audit/open-audit.ts";
@@ -147,6 +148,7 @@ export async function startGateway(
   background.run((until) => fireTriggers(triggers, systemClock, log, until));
   background.run((until) => watchStoredAgents(ports, log, until));
   background.run((until) => sweepCollections(nats, systemClock, until));
+  background.run((until) => sweepSkills(ports, systemClock, until));
   keepRoom(background, config, { ports, nats, log, audit });
   log.info({ url: server.url }, "gateway listens");
   const resources = starting.move();

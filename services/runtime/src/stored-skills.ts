@@ -1,6 +1,6 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import type { Skill } from "@reeve/agent/skills/skill";
-import { skillFileName, skillMediaType } from "@reeve/agent/skills/skill";
+import { skillFileName, skillMediaType, storedSkillKey } from "@reeve/agent/skills/skill";
 import { SkillContentSchema } from "@reeve/contracts/agent";
 import type { SkillSource } from "@reeve/engine/ports/skill-source";
 import type { ArtifactStore } from "@reeve/jetstream/objects/artifact-store";
@@ -30,7 +30,7 @@ export function withStoredSkills(
         name: `${name}.skill`,
         mediaType: skillMediaType,
         runId: "",
-        idempotencyKey: `skill/${name}/${digest}`,
+        idempotencyKey: storedSkillKey({ name, digest }),
       };
       const artifactId = artifactIdOf(tenant, draft);
       const find = async () => {

@@ -22,6 +22,11 @@ export interface Skill {
 /** Media type of the artifacts with the files of skills, which runtimes store for toolhosts. */
 export const skillMediaType = "application/vnd.reeve.skill";
 
+/** Returns the idempotency key with which runtimes store a version of a skill for a tenant. */
+export function storedSkillKey({ name, digest }: Pick<SkillDescriptor, "name" | "digest">): string {
+  return `skill/${name}/${digest}`;
+}
+
 /** Whether an artifact is a skill that a runtime has stored. Files of clients and of runs are none, whatever their media type is. */
 export function isStoredSkill({
   mediaType,
