@@ -16,7 +16,7 @@ import type { MediaPart } from "../ports/media-generator.ts";
 import { ModelFailure } from "../ports/model-provider.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
 import { expectOrder } from "../../test/support/event-order.ts";
-import { drivenWith } from "../../test/support/driven-media.ts";
+import { drivenWith } from "../../test/support/media/driven-media.ts";
 import { generating, images, painter, paintingAgent } from "../../test/support/media-model.ts";
 import { expectWhole, key, WorkerBench } from "../../test/support/worker-bench.ts";
 import { historyOf } from "../../test/support/workflow/workflow-run.ts";

@@ -6,7 +6,7 @@ import { cancelRun } from "@reeve/run/commands/cancel-run";
 import { expect, test } from "vitest";
 import { applyAll } from "../domain/state/apply.ts";
 import { initialState } from "../domain/state/run-state.ts";
-import { drivenWith } from "../../test/support/driven-media.ts";
+import { drivenWith } from "../../test/support/media/driven-media.ts";
 import type { WorkerBench } from "../../test/support/worker-bench.ts";
 import { expectWhole, key } from "../../test/support/worker-bench.ts";
 

@@ -1,6 +1,6 @@
-import type { RunPorts } from "../../src/ports/run-ports.ts";
-import { generating, images, painter, paintingAgent } from "./media-model.ts";
-import { WorkerBench } from "./worker-bench.ts";
+import type { RunPorts } from "../../../src/ports/run-ports.ts";
+import { generating, images, painter, paintingAgent } from "../media-model.ts";
+import { WorkerBench } from "../worker-bench.ts";
 
 /** Drives a run whose ports differ. Returns the run, and what its worker returns. */
 export async function drivenWith(change: (ports: RunPorts) => Partial<RunPorts>) {
