@@ -83,7 +83,7 @@ describe("a model that is answering when its worker stops", () => {
   const stop = { now: ending.signal, drain: ending.signal };
   test.each([
     ["is not needed if the run is cancelled", cancel, undefined, true],
-    ["may be asked by another worker", () => void ending.abort(), stop, false],
+    ["may be asked by another worker", () => ending.abort(), stop, false],
   ] as const)("%s", async (_, act, stops, isOver) => {
     const reasons: unknown[] = [];
     const inner = countingModel(0);
