@@ -96,6 +96,15 @@ describe("an agent that misbehaves over gRPC gives a failure by name", () => {
       false,
     ],
     [
+      "a message of 600,000 values",
+      (stream) => {
+        const metadata = { values: Array.from({ length: 600_000 }, () => null) };
+        stream.write(event({ ...working, metadata }));
+      },
+      "a message that is too large",
+      false,
+    ],
+    [
       "a connection that is lost",
       (stream) => {
         stream.write(event(working));
@@ -130,6 +139,24 @@ describe("an agent that misbehaves over gRPC gives a failure by name", () => {
     const failure = await failureOf(ask([remoteOf(server)], request));
     expect(failure.message).toContain("did not end its work within 300 ms");
     await cancelled.promise;
+  });
+
+  test("a connection that ends with an error while the next call opens another one", async () => {
+    const server = await start(asking);
+    using sessions = new GrpcSessions({ allowedAddresses: ["127.0.0.0/8"] });
+    const session = sessions.sessionOf(`http://${server.address}`);
+    const open = async () => {
+      const stream = await session.request("POST", "/", {}, {});
+      stream.on("error", () => undefined);
+      return stream;
+    };
+    const first = await open();
+    const closed = Promise.withResolvers<void>();
+    first.session?.once("close", closed.resolve);
+    first.session?.destroy(new Error("no answer to a ping"));
+    const next = await open();
+    await closed.promise;
+    expect(next.session === first.session).toBe(false);
   });
 
   test("a name that resolves to this host", async () => {

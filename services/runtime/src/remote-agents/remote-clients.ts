@@ -1,8 +1,7 @@
-import { AGENT_CARD_PATH } from "@a2a-js/sdk";
+import { AGENT_CARD_PATH, AgentCard } from "@a2a-js/sdk";
 import type { Client, TransportFactory } from "@a2a-js/sdk/client";
 import {
   ClientFactory,
-  DefaultAgentCardResolver,
   JsonRpcTransportFactory,
   RestTransportFactory,
 } from "@a2a-js/sdk/client";
@@ -111,7 +110,8 @@ async function openClient(
   const text = await limited(response, maxCardBytes).text();
   const read = cardIn(text, address);
   await verifyCard(read, remote, fetchImpl, until);
-  const card = new DefaultAgentCardResolver().normalizeAgentCard(read);
+  // What the signature covers: the resolver of the SDK passes some cards on as they are.
+  const card = AgentCard.fromJSON(read);
   const supportedInterfaces = usableInterfaces(card, remote, address);
   const transports = [
     new JsonRpcTransportFactory({ fetchImpl }),

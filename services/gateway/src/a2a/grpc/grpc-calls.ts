@@ -32,6 +32,8 @@ import { grpcService } from "./grpc-service.ts";
 const limits = { ...defaultLimits, requestTimeoutMs: 30_000 };
 /** How many bytes of unfinished requests are held. One network may hold half of them. */
 const maxHeldBytes = 64 * 1024 * 1024;
+/** The longest deadline of a call, as that of the API. A longer one would be over at once, because it is too long for a timer. */
+const maxTimeoutMs = 24 * 3_600_000;
 const agentId = new RegExp(`^${agentIdPattern}$`);
 
 /** The caller of a request, and the address of the gateway for it. */
@@ -52,6 +54,7 @@ export function grpcCalls(offer: Offer, log: Logger): GrpcCalls {
     grpcWeb: false,
     readMaxBytes: limits.maxMessageBytes,
     binaryOptions: readDeep,
+    maxTimeoutMs,
     interceptors: [errorsOfA2A(log)],
     // Before the body is read: it authenticates the caller.
     requestGate: async ({ values, signal, requestHeader }) => {

@@ -29,9 +29,6 @@ export function grpcFailure(error: unknown, origin: string): unknown {
     case Code.PermissionDenied:
       return new ModelFailure("unauthenticated", says, cause);
     case Code.ResourceExhausted: {
-      // Connect has no error of its own for a message that it does not read.
-      if (/larger than configured readMaxBytes/.test(rawMessage))
-        return new TooLargeMessage(origin);
       const [retry] = error.findDetails(RetryInfoSchema);
       const retryAfterMs = retry?.retryDelay && durationMs(retry.retryDelay);
       return new ModelFailure("rate_limited", says, { ...cause, retryAfterMs });

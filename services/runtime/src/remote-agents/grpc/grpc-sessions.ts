@@ -1,4 +1,4 @@
-import type { ClientHttp2Stream } from "node:http2";
+import type { ClientHttp2Stream, Http2Session } from "node:http2";
 import { constants } from "node:http2";
 import { connect as connectTcp, isIP } from "node:net";
 import { connect as connectTls } from "node:tls";
@@ -34,6 +34,7 @@ export type GrpcSession = Pick<
 export class GrpcSessions implements Disposable {
   readonly #guard: AddressGuard;
   readonly #managers = new Map<string, Http2SessionManager>();
+  readonly #safe = new WeakSet<Http2Session>();
 
   constructor({ allowedAddresses }: Pick<Remote, "allowedAddresses">) {
     this.#guard = new AddressGuard(allowedAddresses, privateRanges);
@@ -48,6 +49,7 @@ export class GrpcSessions implements Disposable {
       authority: known.authority,
       request: async (...request) => {
         const stream = await known.request(...request);
+        this.#makeSafe(stream.session);
         stream.setTimeout(silenceMs, () => end(stream, new SilentAgent(origin)));
         return stream;
       },
@@ -58,6 +60,18 @@ export class GrpcSessions implements Disposable {
   [Symbol.dispose](): void {
     const reason = new ConnectError("the runtime is shutting down", Code.Canceled);
     for (const manager of this.#managers.values()) manager.abort(reason);
+  }
+
+  /**
+   * Prevents that the end of a connection, which an agent can cause, ends the process: the manager stops listening to a session that is destroyed
+   * before that reports its error, if a request comes in between, and it pings a session that another event has just destroyed.
+   */
+  #makeSafe(session: Http2Session | undefined): void {
+    if (session === undefined || this.#safe.has(session)) return;
+    this.#safe.add(session);
+    session.on("error", () => undefined);
+    const ping = session.ping.bind(session) as (...frame: readonly unknown[]) => boolean;
+    session.ping = (...frame: readonly unknown[]) => !session.destroyed && ping(...frame);
   }
 
   #open(origin: string): Http2SessionManager {

@@ -20,18 +20,17 @@ import {
 import type { RequestOptions, Transport } from "@a2a-js/sdk/client";
 import type { DescMessage, DescMethodServerStreaming, DescMethodUnary } from "@bufbuild/protobuf";
 import type { JsonValue } from "@bufbuild/protobuf";
-import { fromJson, toBinary, toJson } from "@bufbuild/protobuf";
+import { fromJson, toJson } from "@bufbuild/protobuf";
 import type { Transport as RpcTransport } from "@connectrpc/connect";
-import { createGrpcTransport } from "@connectrpc/connect-node";
+import { createTransport } from "@connectrpc/connect/protocol-grpc";
 import { A2AService } from "@reeve/contracts/a2a-protocol";
 import { ModelFailure } from "@reeve/engine/ports/model-provider";
-import { grpcFailure, TooLargeMessage } from "./grpc-failure.ts";
+import { boundedClient } from "./bounded-client.ts";
+import { grpcFailure } from "./grpc-failure.ts";
 import type { GrpcSession } from "./grpc-sessions.ts";
 
-/** The maximum size of one answer, and of all messages of a stream. */
-const maxAnswerBytes = 32 * 1024 * 1024;
-/** The maximum size of one message of a stream, as that of an event of the other bindings. */
-const maxEventBytes = 4 * 1024 * 1024;
+/** The client of the transport has lower limits for what is read. */
+const maxBytes = 0xffff_ffff;
 
 /** Each level of data is three levels of messages. */
 const binaryOptions = { recursionLimit: 1_000 };
@@ -50,18 +49,25 @@ export class GrpcTransport implements Transport {
   readonly protocolVersion = A2A_PROTOCOL_VERSION;
   readonly #origin: string;
   readonly #token: string | undefined;
-  readonly #unaryCalls: RpcTransport;
-  readonly #streams: RpcTransport;
+  readonly #calls: RpcTransport;
 
   /** `token` is sent as bearer token with each call. Undefined: none is. */
   constructor(session: GrpcSession, token: string | undefined) {
     const { authority: baseUrl } = session;
-    // What is not compressed cannot grow.
-    const common = { baseUrl, sessionManager: session, acceptCompression: [], binaryOptions };
     this.#origin = baseUrl;
     this.#token = token;
-    this.#unaryCalls = createGrpcTransport({ ...common, readMaxBytes: maxAnswerBytes });
-    this.#streams = createGrpcTransport({ ...common, readMaxBytes: maxEventBytes });
+    this.#calls = createTransport({
+      baseUrl,
+      httpClient: boundedClient(session),
+      useBinaryFormat: true,
+      binaryOptions,
+      interceptors: [],
+      acceptCompression: [],
+      sendCompression: null,
+      compressMinBytes: 0,
+      readMaxBytes: maxBytes,
+      writeMaxBytes: maxBytes,
+    });
   }
 
   async sendMessage(request: SendMessageRequest, options?: RequestOptions) {
@@ -152,7 +158,7 @@ export class GrpcTransport implements Transport {
     try {
       const input = inputOf(method.input, sent, request);
       const headers = this.#headers(serviceParameters);
-      const { message } = await this.#unaryCalls.unary(method, signal, undefined, headers, input);
+      const { message } = await this.#calls.unary(method, signal, undefined, headers, input);
       return received.fromJSON(toJson(method.output, message));
     } catch (error) {
       signal?.throwIfAborted();
@@ -168,14 +174,11 @@ export class GrpcTransport implements Transport {
   ): AsyncGenerator<StreamResponse, void, undefined> {
     const left = new AbortController();
     const until = AbortSignal.any([left.signal, ...(signal === undefined ? [] : [signal])]);
-    let bytes = 0;
     try {
       const input = once(inputOf(method.input, sent, request));
       const headers = this.#headers(serviceParameters);
-      const answer = await this.#streams.stream(method, until, undefined, headers, input);
+      const answer = await this.#calls.stream(method, until, undefined, headers, input);
       for await (const message of answer.message) {
-        bytes += toBinary(method.output, message).length;
-        if (bytes > maxAnswerBytes) throw new TooLargeMessage(this.#origin);
         yield StreamResponse.fromJSON(toJson(method.output, message));
       }
     } catch (error) {
