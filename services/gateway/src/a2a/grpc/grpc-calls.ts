@@ -18,7 +18,6 @@ import { universalResponseToNodeResponse } from "@connectrpc/connect-node";
 import { A2AService } from "@reeve/contracts/a2a-protocol";
 import { HeldBytes } from "@reeve/platform/rpc/body/held-bytes";
 import { readDeep, requestBody } from "@reeve/platform/rpc/body/request-body";
-import { addressGroup } from "@reeve/platform/rpc/http/address-group";
 import type { HttpRequest, HttpResponse } from "@reeve/platform/rpc/http/http-handler";
 import { defaultLimits } from "@reeve/platform/rpc/server-limits";
 import type { Logger } from "@reeve/platform/telemetry/logger";
@@ -30,7 +29,7 @@ import { grpcService } from "./grpc-service.ts";
 
 /** What a message may have, as a request of the other bindings. */
 const limits = { ...defaultLimits, requestTimeoutMs: 30_000 };
-/** How many bytes of unfinished requests are held. One network may hold half of them. */
+/** How many bytes of unfinished requests are held. One tenant may hold half of them. */
 const maxHeldBytes = 64 * 1024 * 1024;
 /** The longest deadline of a call, as that of the API. A longer one would be over at once, because it is too long for a timer. */
 const maxTimeoutMs = 24 * 3_600_000;
@@ -43,6 +42,8 @@ interface Caller {
 }
 
 const callerKey = createContextKey<Caller | undefined>(undefined, { description: "A2A caller" });
+/** The tenant of the caller, once it is authenticated. All clients behind a proxy have its address. */
+const tenantKey = createContextKey("", { description: "A2A tenant" });
 
 /** Answers a gRPC request at a path. */
 export type GrpcCalls = (request: HttpRequest, response: HttpResponse, caller: Caller) => void;
@@ -59,7 +60,8 @@ export function grpcCalls(offer: Offer, log: Logger): GrpcCalls {
     // Before the body is read: it authenticates the caller.
     requestGate: async ({ values, signal, requestHeader }) => {
       try {
-        await values.get(callerKey)?.api.identity.getCaller({}, { signal });
+        const caller = await values.get(callerKey)?.api.identity.getCaller({}, { signal });
+        values.set(tenantKey, caller?.tenant ?? "");
       } catch (error) {
         throw grpcErrorOf(error, requestHeader);
       }
@@ -104,7 +106,8 @@ async function answer(
   { request, response, caller, held }: Exchange,
 ): Promise<void> {
   const closed = new AbortController();
-  const account = held.open(() => addressGroup(request.socket.remoteAddress ?? ""));
+  const contextValues = createContextValues().set(callerKey, caller);
+  const account = held.open(() => contextValues.get(tenantKey));
   response.once("close", () => {
     account.release();
     closed.abort(new DOMException("the client left", "AbortError"));
@@ -119,7 +122,7 @@ async function answer(
     header,
     body: chunks,
     signal: closed.signal,
-    contextValues: createContextValues().set(callerKey, caller),
+    contextValues,
   });
   await universalResponseToNodeResponse(answered, response);
 }
