@@ -75,6 +75,15 @@ export function describeA2AOverGrpc(deployment: () => Deployment): void {
     });
   });
 
+  // Requirement: RES-3
+  test("a deadline that is too long for a timer is refused, and is not over at once", async () => {
+    const client = clientWith({ ...authorized(), "grpc-timeout": "99999999H" });
+    const { code } = ConnectError.from(
+      await client.listTasks({ tenant: "helper" }).catch((cause: unknown) => cause),
+    );
+    expect(Code[code]).toBe("InvalidArgument");
+  });
+
   describe("the client of the A2A project for Python", () => {
     let installing: ReturnType<typeof preparePythonGrpcClient>;
 
