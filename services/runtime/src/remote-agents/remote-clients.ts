@@ -1,10 +1,6 @@
 import { AGENT_CARD_PATH, AgentCard } from "@a2a-js/sdk";
 import type { Client, TransportFactory } from "@a2a-js/sdk/client";
-import {
-  ClientFactory,
-  JsonRpcTransportFactory,
-  RestTransportFactory,
-} from "@a2a-js/sdk/client";
+import { ClientFactory, JsonRpcTransportFactory, RestTransportFactory } from "@a2a-js/sdk/client";
 import { ModelFailure } from "@reeve/engine/ports/model-provider";
 import { grpcOriginOf } from "./grpc/grpc-origin.ts";
 import { GrpcSessions } from "./grpc/grpc-sessions.ts";

@@ -16,7 +16,7 @@ import {
 import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import { universalResponseToNodeResponse } from "@connectrpc/connect-node";
 import { A2AService } from "@reeve/contracts/a2a-protocol";
-import { HeldBytes } from "@reeve/platform/rpc/body/held-bytes";
+import type { HeldBytes } from "@reeve/platform/rpc/body/held-bytes";
 import { readDeep, requestBody } from "@reeve/platform/rpc/body/request-body";
 import type { HttpRequest, HttpResponse } from "@reeve/platform/rpc/http/http-handler";
 import { defaultLimits } from "@reeve/platform/rpc/server-limits";
@@ -29,8 +29,6 @@ import { grpcService } from "./grpc-service.ts";
 
 /** What a message may have, as a request of the other bindings. */
 const limits = { ...defaultLimits, requestTimeoutMs: 30_000 };
-/** How many bytes of unfinished requests are held. One tenant may hold half of them. */
-const maxHeldBytes = 64 * 1024 * 1024;
 /** The longest deadline of a call, as that of the API. A longer one would be over at once, because it is too long for a timer. */
 const maxTimeoutMs = 24 * 3_600_000;
 const agentId = new RegExp(`^${agentIdPattern}$`);
@@ -48,8 +46,8 @@ const tenantKey = createContextKey("", { description: "A2A tenant" });
 /** Answers a gRPC request at a path. */
 export type GrpcCalls = (request: HttpRequest, response: HttpResponse, caller: Caller) => void;
 
-/** Serves the operations of A2A over gRPC, for the agents of an offer. */
-export function grpcCalls(offer: Offer, log: Logger): GrpcCalls {
+/** Serves the operations of A2A over gRPC, for the agents of an offer. One tenant may hold half of the bytes of `held`. */
+export function grpcCalls(offer: Offer, held: HeldBytes, log: Logger): GrpcCalls {
   const router = createConnectRouter({
     connect: false,
     grpcWeb: false,
@@ -79,7 +77,6 @@ export function grpcCalls(offer: Offer, log: Logger): GrpcCalls {
     }),
   );
   const handlers = new Map(router.handlers.map((handler) => [handler.requestPath, handler]));
-  const held = new HeldBytes(maxHeldBytes);
   return (request, response, caller) => {
     const handler = handlers.get(request.url ?? "");
     const answered =

@@ -40,7 +40,7 @@ const grpcPrefix = "/lf.a2a.v1.A2AService/";
 const legacyCardPath = `/v${legacyVersion}/${AGENT_CARD_PATH}`;
 /** Where the public keys of agent cards are. */
 const keysPath = "/.well-known/jwks.json";
-/** How many bytes of unfinished requests are held. One network may hold half of them. */
+/** How many bytes of unfinished requests of all bindings are held. One network, or one tenant over gRPC, may hold half of them. */
 const maxHeldBytes = 64 * 1024 * 1024;
 const interval = { everyMs: 15_000, clock: steadyClock };
 
@@ -59,7 +59,7 @@ export function a2aSite(options: A2aSiteOptions): ApiSite {
     if (path.startsWith(grpcPrefix)) {
       const caller = { api: gatewayApi(openApi()), origin };
       // Most gateways are never called over gRPC.
-      grpc ??= import("../grpc/grpc-calls.ts").then(({ grpcCalls }) => grpcCalls(offer, log));
+      grpc ??= import("../grpc/grpc-calls.ts").then(({ grpcCalls }) => grpcCalls(offer, held, log));
       grpc
         .then((answerCall) => answerCall(request, response, caller))
         .catch((error: unknown) => {
