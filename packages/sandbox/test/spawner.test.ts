@@ -1,4 +1,5 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { connect } from "node:net";
 import process from "node:process";
 import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
@@ -64,6 +65,34 @@ test.skipIf(!isHere)(`a program that does not exist says so and ends${why}`, asy
   const complaint = text(started.pipes[2] as Readable);
   await started.ended;
   expect(await complaint).toContain("/no/such/program did not run");
+});
+
+test.skipIf(!isHere)(`a program may be killed at the moment at which it ends${why}`, async () => {
+  const started = await Promise.all(Array.from({ length: 4 }, () => shell("exec cat")));
+  const [, parent] = /^PPid:\t(\d+)$/m.exec(statusOf(started[0]?.pid ?? 0)) ?? [];
+  // A spawner that waits for a message learns of both at once.
+  const path = readFileSync(`/proc/${parent}/cmdline`, "utf8").split("\0").at(-2) ?? "";
+  const connections = () => readdirSync(`/proc/${parent}/fd`).length;
+  const before = connections();
+  const silent = connect({ path });
+  await expect.poll(connections).toBe(before + 1);
+  for (const each of started) {
+    each.pipes[0]?.destroy();
+    each.kill();
+  }
+  for (const { pid } of started) await expect.poll(() => statusOf(pid)).toContain("State:\tZ");
+  silent.destroy();
+  await Promise.all(started.map(({ ended }) => ended));
+  const next = await shell("echo $PPID");
+  expect(await text(next.pipes[1] as Readable)).toBe(`${parent}\n`);
+});
+
+test.skipIf(!isHere)(`many programs start at once${why}`, async () => {
+  const started = await Promise.all(
+    Array.from({ length: 60 }, (_, index) => shell(`echo ${index}`)),
+  );
+  const output = await Promise.all(started.map(({ pipes }) => text(pipes[1] as Readable)));
+  expect(output).toEqual(started.map((_, index) => `${index}\n`));
 });
 
 test.skipIf(!isHere)(`a spawner that was killed is replaced${why}`, async () => {

@@ -6,6 +6,8 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import process from "node:process";
+import { Semaphore } from "@reeve/platform/async/coordination/semaphore";
+import { neverAborts } from "@reeve/platform/async/never-aborts";
 import type { Identity } from "../host/identity.ts";
 import { spawnerProgram } from "../programs/programs.ts";
 import { spawnIsolated } from "./spawn-directly.ts";
@@ -13,8 +15,12 @@ import type { StartedProcess } from "./started-process.ts";
 
 /** How long a spawner, or a process that it starts, may take to start on a busy machine. */
 const startMs = 10_000;
+/** How many programs start at a time. The connections of more would not fit into the queue of the socket. */
+const maxStarts = 8;
 /** The longest path of a socket. */
 const maxPathBytes = 107;
+/** How much of what it says about its start is kept, in characters. */
+const maxComplaint = 2_000;
 
 /**
  * A small process that starts programs for this one. A fork copies the tables of the whole memory, and Node waits for it: tens of
@@ -23,6 +29,7 @@ const maxPathBytes = 107;
  */
 export class Spawner {
   readonly #path: string;
+  readonly #starts = new Semaphore(maxStarts);
   #isGone = false;
 
   private constructor(path: string, gone: Promise<unknown>) {
@@ -51,7 +58,9 @@ export class Spawner {
       const closed = once(child, "close");
       const [input, output, errors] = [child.stdin, child.stdout, child.stderr];
       let complaint = "";
-      errors?.on("data", (chunk: Buffer) => (complaint += chunk.toString()));
+      errors?.on("data", (chunk: Buffer) => {
+        if (complaint.length < maxComplaint) complaint += chunk.toString();
+      });
       for (const pipe of [input, output, errors]) pipe?.on("error", () => undefined);
       const ready = output && once(output, "data", { signal: AbortSignal.timeout(startMs) });
       const isReady = await Promise.race([ready?.then(() => true), closed.then(() => false)]).catch(
@@ -78,14 +87,18 @@ export class Spawner {
     { uid, gid, isDedicated }: Identity,
     descriptors: number,
   ): Promise<StartedProcess> {
+    using _ = await this.#starts.acquire(neverAborts);
     const id = randomBytes(8).toString("hex");
-    const pipes = Array.from({ length: descriptors }, (_, index) => this.#open(id, String(index)));
+    // First: the spawner refuses descriptors of a program that it does not know.
     const control = this.#open(id, "c");
     const request = { program, args, uid: isDedicated ? uid : null, gid, descriptors };
     const content = Buffer.from(JSON.stringify(request));
     const size = Buffer.alloc(4);
     size.writeUInt32BE(content.length);
     control.write(Buffer.concat([size, content]));
+    const pipes = Array.from({ length: descriptors }, (_each, index) =>
+      this.#open(id, String(index)),
+    );
     const ended = new Promise<void>((resolve) => void control.once("close", () => resolve()));
     let hasEnded = false;
     void ended.then(() => (hasEnded = true));

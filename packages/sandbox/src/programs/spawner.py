@@ -1,6 +1,6 @@
 """The spawner: starts programs for a toolhost, which is too large to fork quickly. Runs as long as its standard input is open.
 
-The toolhost opens one connection for each descriptor of a program, and one that controls it. The first bytes of each connection
+The toolhost opens one connection that controls a program, and then one for each of its descriptors. The first bytes of each connection
 name the program and the descriptor, so that a descriptor of the program is a connection to the toolhost.
 """
 
@@ -11,11 +11,14 @@ import signal
 import socket
 import struct
 import sys
+import time
 
 # A connection begins with the id of its program, and with the number of the descriptor or with "c".
 ID_BYTES = 16
 # How long a connection may take to send its first message.
 FIRST_MESSAGE_S = 10
+# How long no connection is accepted after one could not be.
+RETRY_S = 0.05
 # Descriptors of programs are below, so that none of ours is replaced before it is copied.
 FIRST_DESCRIPTOR = 64
 # What the toolhost sends to all processes of a terminal ends the toolhost, and with it this process.
@@ -27,8 +30,9 @@ RESTORED = (*IGNORED, signal.SIGPIPE, signal.SIGXFSZ, signal.SIGCHLD)
 class Spawner:
     def __init__(self, server, wakeup):
         self.server, self.wakeup = server, wakeup
-        self.arrived = {}
+        # By the id that the toolhost gave it: a program that lacks descriptors, its control, and the descriptors that it has.
         self.requests = {}
+        # By descriptor of the control: the id of such a program, or that of its process.
         self.controls = {}
         self.programs = {}
         self.poll = select.poll()
@@ -37,19 +41,24 @@ class Spawner:
 
     def run(self):
         while True:
-            for source, _ in self.poll.poll():
-                if source == 0:
-                    return
-                elif source == self.wakeup:
-                    os.read(source, 4096)
-                    self.report_ends()
-                elif source == self.server.fileno():
-                    self.accept()
-                else:
-                    self.obey(source)
+            ready = {source for source, _ in self.poll.poll()}
+            if 0 in ready:
+                return
+            # Ends come last: a connection that is closed frees its number for one that is accepted.
+            for source in ready & self.controls.keys():
+                self.obey(source)
+            if self.server.fileno() in ready:
+                self.accept()
+            if self.wakeup in ready:
+                os.read(self.wakeup, 4096)
+                self.report_ends()
 
     def accept(self):
-        connection, _ = self.server.accept()
+        try:
+            connection, _ = self.server.accept()
+        except OSError:
+            # Too many are open: it waits until one is closed.
+            return time.sleep(RETRY_S)
         try:
             if peer_of(connection) != os.getppid():
                 return connection.close()
@@ -57,37 +66,52 @@ class Spawner:
             id, part = receive(connection, ID_BYTES), receive(connection, 1).decode()
             if part == "c":
                 (size,) = struct.unpack(">I", receive(connection, 4))
-                self.requests[id] = json.loads(receive(connection, size)), connection
+                self.requests[id] = json.loads(receive(connection, size)), connection, {}
+                self.controls[connection.fileno()] = id
+                self.poll.register(connection, select.POLLIN)
+            elif id in self.requests:
+                self.requests[id][2][int(part)] = connection
             else:
-                self.arrived.setdefault(id, {})[int(part)] = connection
+                return connection.close()
             connection.settimeout(None)
             self.start_complete(id)
         except (OSError, ValueError):
             connection.close()
 
     def start_complete(self, id):
-        request, control = self.requests.get(id, (None, None))
-        if request is None or len(self.arrived.get(id, {})) < request["descriptors"]:
+        request, control, descriptors = self.requests[id]
+        if len(descriptors) < request["descriptors"]:
             return
-        del self.requests[id]
-        descriptors = self.arrived.pop(id)
-        pid = os.fork()
+        try:
+            pid = os.fork()
+        except OSError:
+            return self.give_up(id)
         if pid == 0:
             become(request, [descriptors[index].fileno() for index in sorted(descriptors)])
+        del self.requests[id]
         for connection in descriptors.values():
             connection.close()
         self.programs[pid] = control
         self.controls[control.fileno()] = pid
-        self.poll.register(control, select.POLLIN)
         send(control, f"{pid}\n")
 
     def obey(self, source):
         """Kills the program whose toolhost asks for it, or has closed the connection."""
+        program = self.controls[source]
+        if program in self.requests:
+            return self.give_up(program)
         self.poll.unregister(source)
-        pid = self.controls.pop(source, None)
+        del self.controls[source]
         # It is not waited for yet, so no other process has its id.
-        if pid in self.programs:
-            os.kill(pid, signal.SIGKILL)
+        os.kill(program, signal.SIGKILL)
+
+    def give_up(self, id):
+        """Forgets a program that was not started."""
+        _, control, descriptors = self.requests.pop(id)
+        self.poll.unregister(control)
+        del self.controls[control.fileno()]
+        for connection in (control, *descriptors.values()):
+            connection.close()
 
     def report_ends(self):
         while self.programs:
