@@ -80,3 +80,20 @@ test("leaves the stream when its reader throws into it", async () => {
   expect(state.isLeft).toBe(true);
   expect(ends).toEqual([{ kind: "failed", error: new Error("no more") }]);
 });
+
+test("ends when the stream cannot be left", async () => {
+  async function* stuck() {
+    try {
+      yield* [1, 2];
+    } finally {
+      await Promise.reject(new Error("stuck"));
+    }
+  }
+  const leaving = recorded(stuck(), { mapError: mappedError });
+  await leaving.relayed.next();
+  await expect(leaving.relayed.return?.()).rejects.toThrow("mapped");
+  expect(leaving.ends).toEqual([{ kind: "failed", error: new Error("stuck") }]);
+  const refusing = recorded(stuck(), { onItem: refuseTwo });
+  await expect(Array.fromAsync(refusing.relayed)).rejects.toThrow("refused");
+  expect(refusing.ends).toEqual([{ kind: "failed", error: new Error("refused") }]);
+});

@@ -9,7 +9,7 @@ export interface RelayOptions<Item> {
   onItem?(item: Item): void;
   /** Returns the error that is thrown instead of another one. Default: that one. */
   mapError?(error: unknown): unknown;
-  /** Called once, when the source has ended or was left. Default: does nothing. */
+  /** Called once, when the source has ended or was left, also if leaving it fails. Default: does nothing. */
   onEnd?(end: RelayEnd): void;
 }
 
@@ -44,15 +44,21 @@ class Relay<Item> implements AsyncIterableIterator<Item> {
   }
 
   async return(): Promise<IteratorResult<Item>> {
-    if (!this.#isOver) {
-      await this.#source.return?.();
-      this.#end({ kind: "left" });
+    try {
+      if (!this.#isOver) await this.#source.return?.();
+    } catch (error) {
+      return this.#fail(error);
     }
+    this.#end({ kind: "left" });
     return { done: true, value: undefined };
   }
 
   async throw(error: unknown): Promise<IteratorResult<Item>> {
-    if (!this.#isOver) await this.#source.return?.();
+    try {
+      if (!this.#isOver) await this.#source.return?.();
+    } catch {
+      // As in a loop over the source: the error that ends the loop comes first.
+    }
     return this.#fail(error);
   }
 
