@@ -1,5 +1,5 @@
-import { create, toBinary } from "@bufbuild/protobuf";
-import { RunBatchSchema } from "@reeve/contracts/run";
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { RunBatchSchema, RunEventSchema } from "@reeve/contracts/run";
 import { ToolCallJournalSchema } from "@reeve/contracts/tool";
 import { expect, test } from "vitest";
 import { DecodedBatches } from "./decoded-batches.ts";
@@ -24,6 +24,17 @@ test("a batch that this process stores is not decoded, unless its bytes are othe
     );
   expect(read(1)).toBe(stored);
   expect(read(2).firstSequence).toBe(2);
+});
+
+test("a batch of this process is decoded where encoding has replaced text of it", () => {
+  const decoded = new DecodedBatches();
+  const event = create(RunEventSchema, { runId: "half of a pair: \uD83D" });
+  const stored = create(RunBatchSchema, { firstSequence: 1, events: [event] });
+  const data = toBinary(RunBatchSchema, stored);
+  decoded.add(RunBatchSchema, { write: "w-5", data }, stored);
+  const decode = () => fromBinary(RunBatchSchema, data);
+  const read = decoded.of(RunBatchSchema, { write: "w-5", data }, decode);
+  expect(read.events[0]?.runId).toBe("half of a pair: \uFFFD");
 });
 
 test("other bytes of the same write are another batch, and so is a batch of another kind of log", () => {

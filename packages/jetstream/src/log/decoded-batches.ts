@@ -4,6 +4,8 @@ import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 const maxBytes = 1024 * 1024;
 /** A larger batch is decoded by each reader, so that one does not take the room of many. */
 const maxBatchBytes = 64 * 1024;
+/** U+FFFD, which takes the place of text that has no encoding. */
+const replacement = Buffer.from("\uFFFD");
 
 interface EncodedBatch {
   /** Identifies the write of the batch: see `batchHeaders`. */
@@ -48,13 +50,16 @@ export class DecodedBatches {
     return message;
   }
 
-  /** Holds a batch that this process stores, with the message of which it is the encoding. Nobody may change either. */
+  /**
+   * Holds a batch that this process stores, with the message of which it is the encoding. Nobody may change either. Does not hold one
+   * whose text may differ from what is stored: encoding replaces halves of surrogate pairs, which a tool may have returned.
+   */
   add<Schema extends DescMessage>(
     schema: Schema,
     { write, data }: EncodedBatch,
     message: MessageShape<Schema>,
   ): void {
-    if (data.length > maxBatchBytes) return;
+    if (data.length > maxBatchBytes || replacementIn(data)) return;
     this.#hold(this.#heldOf(schema), write, { data, message });
   }
 
@@ -88,3 +93,7 @@ function isSame(a: Uint8Array, b: Uint8Array): boolean {
 
 /** Those of all logs of the process. */
 export const decodedBatches = new DecodedBatches();
+
+function replacementIn({ buffer, byteOffset, byteLength }: Uint8Array): boolean {
+  return Buffer.from(buffer, byteOffset, byteLength).includes(replacement);
+}
