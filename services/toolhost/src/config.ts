@@ -20,8 +20,8 @@ export const toolhostConfig = z.object({
   /** How many calls run concurrently. */
   REEVE_TOOLHOST_CONCURRENCY: z.coerce.number().int().min(1).max(1_000).default(8),
   /**
-   * How many calls of tools without files, such as those of MCP servers, run beside them if a runtime in the same process hands them
-   * over. They start no sandbox. 0: none.
+   * How many calls of MCP servers and providers run beside them if a runtime in the same process hands them over. They start no process
+   * here. 0: none.
    */
   REEVE_TOOLHOST_LOCAL_CONCURRENCY: z.coerce.number().int().min(0).max(1_000).default(64),
   /**

@@ -149,9 +149,9 @@ export async function startToolhost(
   const allTried = Promise.all(tried);
   const isLocal = config.REEVE_TOOL_CALL_PATH === "process";
   const maxLocal = config.REEVE_TOOLHOST_LOCAL_CONCURRENCY;
-  const withoutFiles = maxLocal > 0 && { slots: new Semaphore(maxLocal), toolbox };
+  const externalSlots = maxLocal > 0 && { slots: new Semaphore(maxLocal), toolbox };
   const localCalls = isLocal
-    ? new LocalCalls({ pool: name, log, ...(withoutFiles && { withoutFiles }) })
+    ? new LocalCalls({ pool: name, log, ...(externalSlots && { external: externalSlots }) })
     : undefined;
   const ports: Work["ports"] = {
     journal: await openCallJournal(nats),

@@ -18,7 +18,7 @@ import {
   toolOf,
 } from "../../test/support/call-bench.ts";
 import type { CallPorts } from "../ports/call-ports.ts";
-import type { RequestOptions, SlotsWithoutFiles } from "./local-calls.ts";
+import type { RequestOptions, ExternalSlots } from "./local-calls.ts";
 import { LocalCalls } from "./local-calls.ts";
 import { workCalls } from "./work-calls.ts";
 
@@ -29,10 +29,10 @@ const maxLoops = 200;
 /** A queue whose toolhost is in the same process. Ended by `stop`, or with the test. Default: one slot. */
 async function openProcess(
   ports: CallPorts,
-  { slots = 1, withoutFiles }: { slots?: number; withoutFiles?: SlotsWithoutFiles } = {},
+  { slots = 1, external }: { slots?: number; external?: ExternalSlots } = {},
 ) {
   const log = createLogger("test", "silent");
-  const local = new LocalCalls({ pool: "default", log, ...(withoutFiles && { withoutFiles }) });
+  const local = new LocalCalls({ pool: "default", log, ...(external && { external }) });
   const queue = new MemoryWorkQueue<ToolCallRequest>();
   const handed = local.queueFor("default", queue);
   const taking = new AbortController();
@@ -178,7 +178,7 @@ test("a call that finds no free slot goes to the queue, and others follow it", a
   expect(await publish("third")).toBe(2);
 });
 
-test("a call without files has a slot of its own while all others are busy, also while calls wait in the queue", async () => {
+test("a call of a server has a slot of its own while all others are busy, also while calls wait in the queue", async () => {
   const { tool, begun } = patientTool();
   const withFiles = { ...tool.descriptor, source: "builtin" };
   const ofServer = { ...answers, descriptor: { ...answers.descriptor, name: "remote" } };
@@ -187,7 +187,7 @@ test("a call without files has a slot of its own while all others are busy, also
   const toolbox = { find, list: () => tools };
   const slots = new Semaphore(1);
   const ports = { ...portsWith(tool), toolbox };
-  const { handed, publish } = await openProcess(ports, { withoutFiles: { slots, toolbox } });
+  const { handed, publish } = await openProcess(ports, { external: { slots, toolbox } });
   const call = (id: string) => {
     const wanted = requestOf(id);
     if (wanted.call !== undefined) wanted.call.name = "remote";

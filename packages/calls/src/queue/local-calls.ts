@@ -9,8 +9,8 @@
 //     that is held gets its sequence. (local-calls.test.ts: "is held ...")
 // L3. A call is handed over only to a slot that is free at that moment, and no call waits for a slot outside of a queue. So a call in
 //     a queue gets a slot also while runs of this process call in a loop. While a request that this process published waits in the queue,
-//     others follow it. (local-calls.test.ts: "goes to the queue, ...", "in a loop") Calls without files also have slots of their own,
-//     which no queue gives away, so nothing in a queue waits for them. (local-calls.test.ts: "a call without files ...")
+//     others follow it. (local-calls.test.ts: "goes to the queue, ...", "in a loop") Calls of MCP servers and providers also have slots of
+//     their own, which no queue gives away, so nothing in a queue waits for them. (local-calls.test.ts: "a call of a server ...")
 // L4. A toolhost that takes no more calls publishes those that it has not begun. (local-calls.test.ts: "is in the queue when ...")
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { storedReadOptions } from "@reeve/contracts/rules/nesting";
@@ -25,7 +25,6 @@ import type { Logger } from "@reeve/platform/telemetry/logger";
 import { callKeyOf } from "../journal/call-key.ts";
 import type { CallDelivery, LocalSource } from "../ports/call-delivery.ts";
 import type { Toolbox } from "../ports/tool.ts";
-import { needsWorkspace } from "./needs-workspace.ts";
 import { isSameCall } from "./slots.ts";
 
 /** For how long a published request is on its way to this host. One that takes longer waits for a slot, and others follow it. */
@@ -59,13 +58,13 @@ interface HandedOver extends RequestOptions {
 interface LocalCallsOptions {
   /** The pool of the toolhost. */
   readonly pool: string;
-  /** Additional slots for calls of tools that use no files, and so no sandbox. Default: there are none. */
-  readonly withoutFiles?: SlotsWithoutFiles;
+  /** Additional slots for calls of tools that are executed elsewhere. Default: there are none. */
+  readonly external?: ExternalSlots;
   readonly log: Pick<Logger, "warn">;
 }
 
-/** Slots for calls of the tools of a toolhost that use no files. */
-export interface SlotsWithoutFiles {
+/** Slots for calls of MCP servers and providers: a toolhost only passes them on, so it has room for more of them than of its own. */
+export interface ExternalSlots {
   readonly slots: Semaphore;
   readonly toolbox: Pick<Toolbox, "find">;
 }
@@ -73,7 +72,7 @@ export interface SlotsWithoutFiles {
 /** The way of calls from the runtime of this process to its toolhost. */
 export class LocalCalls implements LocalSource {
   readonly #pool: string;
-  readonly #withoutFiles: SlotsWithoutFiles | undefined;
+  readonly #external: ExternalSlots | undefined;
   readonly #log: Pick<Logger, "warn">;
   /** Calls that the toolhost has not begun, oldest first, with what ends their wait. */
   readonly #waiting = new Map<HandedOver, Disposable>();
@@ -91,9 +90,9 @@ export class LocalCalls implements LocalSource {
   #capacity: Semaphore | undefined;
   #lastSequence = 0;
 
-  constructor({ pool, withoutFiles, log }: LocalCallsOptions) {
+  constructor({ pool, external, log }: LocalCallsOptions) {
     this.#pool = pool;
-    this.#withoutFiles = withoutFiles;
+    this.#external = external;
     this.#log = log;
   }
 
@@ -163,10 +162,9 @@ export class LocalCalls implements LocalSource {
 
   /** Takes a slot for a call. Undefined: the call goes to the queue. */
   #permitFor({ call }: ToolCallRequest, capacity: Semaphore): Disposable | undefined {
-    const { slots, toolbox } = this.#withoutFiles ?? {};
-    const tool = toolbox?.find(call?.name ?? "");
-    const isWithoutFiles = tool !== undefined && !needsWorkspace(tool.descriptor);
-    const permit = isWithoutFiles ? slots?.tryAcquire() : undefined;
+    const { slots, toolbox } = this.#external ?? {};
+    const { source = "builtin" } = toolbox?.find(call?.name ?? "")?.descriptor ?? {};
+    const permit = source === "builtin" ? undefined : slots?.tryAcquire();
     return permit ?? (this.#isOpen(capacity) ? capacity.tryAcquire() : undefined);
   }
 
