@@ -16,26 +16,40 @@ test("the runs of a worker that is dead and stays away are released, also when T
   async function* lostRuns() {
     if (follows++ === 0) {
       yield { worker: "alive", runs: ["run_0"] };
+      yield { worker: "back", runs: ["run_4"] };
       yield { worker: "runtime-1", runs: ["run_1", "run_2"] };
       throw new Error("the store is lost");
     }
     if (follows === 2) yield { worker: "runtime-2", runs: ["run_3"] };
   }
+  const attemptsOfBack: string[] = [];
+  let probesOfBack = 0;
+  const endIfAll = () => void (released.length === 3 && probesOfBack > 1 && end.abort());
+  const fateOf = (worker: string) => {
+    if (worker !== "back") return worker === "alive" ? "alive" : "crashed";
+    // It is connected again while Temporal is away.
+    if (++probesOfBack > 1) setImmediate(endIfAll);
+    return probesOfBack === 1 ? "crashed" : "alive";
+  };
   const release = async ({ worker, run }: LostRun) => {
+    if (worker === "back") {
+      attemptsOfBack.push(run);
+      throw new Error("Temporal is away");
+    }
     if (attempts++ === 0) throw new Error("Temporal is away");
     released.push(`${worker} ${run}`);
-    if (released.length === 3) end.abort();
+    endIfAll();
   };
   const options = {
     holder: { lostRuns },
-    ownerFate: async (worker: string) =>
-      worker === "alive" ? ("alive" as const) : ("crashed" as const),
+    ownerFate: async (worker: string) => fateOf(worker),
     log,
     release,
     restart: { firstDelayMs: 1, maxDelayMs: 1 },
   };
   await expect(releaseLostRuns(options, end.signal)).rejects.toThrow("aborted");
   expect(released.toSorted()).toEqual(["runtime-1 run_1", "runtime-1 run_2", "runtime-2 run_3"]);
+  expect(attemptsOfBack).toEqual(["run_4"]);
 });
 
 /** Temporal with the workflow of a run. */

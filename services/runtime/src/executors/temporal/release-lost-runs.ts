@@ -47,7 +47,15 @@ export async function releaseLostRuns(
     using _ = await permits.acquire(signal);
     try {
       const limits = { backoff, maxElapsedMs, isRetryable: () => true };
-      await retry(() => release(lost), limits, signal);
+      await retry(
+        async () => {
+          // A worker that only lost its connection for a while keeps its runs, and shows them again: also while Temporal does not answer.
+          const fate = await ownerFate(lost.worker, signal).catch(() => undefined);
+          if (fate !== "alive") await release(lost);
+        },
+        limits,
+        signal,
+      );
     } catch (error) {
       signal.throwIfAborted();
       log.warn({ err: error, runId: lost.run }, "Temporal was not told of a dead worker");
@@ -58,9 +66,6 @@ export async function releaseLostRuns(
       try {
         for await (const { worker, runs } of holder.lostRuns(signal)) {
           restarts.reset();
-          // A worker that only lost its connection for a while keeps its runs, and shows them again.
-          const fate = await ownerFate(worker, signal).catch(() => undefined);
-          if (fate === "alive") continue;
           log.info({ holder: worker, runs: runs.length }, "a worker is dead; releasing its runs");
           for (const run of runs) void releases.add(releaseOne({ worker, run }));
         }
