@@ -19,6 +19,8 @@ export async function* takeLostRuns(
     if (change.kind !== "written") continue;
     const { key: worker, record, revision } = change.row;
     if (!record.crashed || record.carriedRuns.length === 0) continue;
+    // A change of the row would make the holder that releases its messages release them again. It writes the row when it has done so.
+    if (record.held.length > 0) continue;
     // If the row has changed since, that change follows.
     const taken = await table.update(worker, { ...record, carriedRuns: [] }, revision, signal);
     if (taken !== undefined) yield { worker, runs: record.carriedRuns };
