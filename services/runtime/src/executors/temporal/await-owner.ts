@@ -9,6 +9,8 @@ export type OwnerPorts = Pick<RuntimePorts, "log" | "logEnds" | "ownerFate" | "w
 
 /** Interval at which an owner is probed that may be alive. */
 const probeMs = 500;
+/** The time between the two probes that prove a death: a worker whose connection broke is back after one. */
+const confirmMs = 250;
 
 /**
  * Resolves when this worker may claim a run from an owner that sent no heartbeats: as soon as the owner is proven dead. One that stays
@@ -33,7 +35,7 @@ export async function awaitSilentOwner(
   }
 }
 
-/** Returns whether a worker is connected to NATS for `durationMs`: false as soon as it is proven dead. */
+/** Returns whether a worker stays connected to NATS for `durationMs`: false as soon as it is proven dead. */
 async function staysAlive(
   { ownerFate }: Pick<OwnerPorts, "ownerFate">,
   worker: string,
@@ -41,10 +43,14 @@ async function staysAlive(
   signal: AbortSignal,
 ): Promise<boolean> {
   const endMs = performance.now() + durationMs;
-  while ((await ownerFate(worker, signal)) === "alive") {
+  let isSuspect = false;
+  for (;;) {
+    const fate = await ownerFate(worker, signal);
+    // One that ended in order does not come back.
+    if (fate === "ended" || (fate === "crashed" && isSuspect)) return false;
+    isSuspect = fate === "crashed";
     const leftMs = endMs - performance.now();
-    if (leftMs <= 0) return true;
-    await sleep(Math.min(probeMs, leftMs), signal);
+    if (leftMs <= 0) return !isSuspect;
+    await sleep(Math.min(isSuspect ? confirmMs : probeMs, leftMs), signal);
   }
-  return false;
 }

@@ -56,6 +56,7 @@ async function bench(
   let count = all.length;
   const heartbeats: number[] = [];
   const carried: string[] = [];
+  const probes: string[] = [];
   const found = [...fates];
   const deliveries: Delivery<Dispatch>[] = [];
   const activities = runActivities({
@@ -72,7 +73,8 @@ async function bench(
           return { [Symbol.dispose]: () => void carried.splice(carried.indexOf(run), 1) };
         },
       },
-      async ownerFate() {
+      async ownerFate(worker) {
+        probes.push(worker);
         if (++count <= all.length + written) {
           const event: Event = { case: "text", value: { text: "more" } };
           await append(create(RunEventSchema, { runId: key.run, sequence: count, event }));
@@ -92,7 +94,7 @@ async function bench(
       return true;
     },
   });
-  return { activities, dispatch, deliveries, heartbeats, carried, log };
+  return { activities, dispatch, deliveries, heartbeats, carried, probes, log };
 }
 
 async function lastOf(log: ReturnType<typeof memoryRunLog>) {
@@ -171,13 +173,21 @@ test("a run of a dead owner is delivered at once, also when it dies during its g
     await silent.activities.ownRun(owned);
     expect(silent.deliveries).toHaveLength(1);
   }
-  const dying = ["alive", "alive", "crashed"] as const;
+  const dying = ["alive", "crashed", "crashed"] as const;
   const died = await bench([created, claimed("other")], undefined, {
     fates: dying,
     graceMs: Infinity,
   });
   await died.activities.ownRun(owned);
   expect(died.deliveries).toHaveLength(1);
+  const returning = Array.from({ length: 40 }, (_, index) => (index % 2 ? "alive" : "crashed"));
+  const back = await bench([created, claimed("other")], undefined, {
+    fates: returning,
+    graceMs: Infinity,
+  });
+  void back.activities.ownRun(owned);
+  await expect.poll(() => back.probes.length).toBeGreaterThan(1);
+  expect(back.deliveries).toEqual([]);
   const connected = { fate: "alive", graceMs: Infinity } as const;
   const kept = await bench([created, claimed("other")], undefined, connected);
   void kept.activities.ownRun(owned);
