@@ -236,7 +236,10 @@ class OwnedRun implements AsyncDisposable {
     const taken = this.#outbox.take();
     const facts = taken.flatMap((pending) => pending.facts);
     if (!(await this.#append(facts, signal))) return this.#outbox.putBack(taken);
-    if (!hasEnded(this.#state)) for (const { appended } of taken) appended?.();
+    if (!taken.some(({ appended }) => appended !== undefined)) return;
+    // The same batch may have ended the run, or the subtask.
+    const wanted = new Set(this.#wanted().map(({ id }) => id));
+    for (const { effectId, appended } of taken) if (wanted.has(effectId)) appended?.();
   }
 
   async #park(signal: AbortSignal): Promise<boolean> {

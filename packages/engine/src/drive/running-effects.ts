@@ -16,7 +16,8 @@ export type EffectMessage =
   | { readonly kind: "failed"; readonly effectId: string; readonly error: unknown };
 
 interface RunningEffect {
-  readonly effect: Effect;
+  /** With what the log has of its call by now. */
+  effect: Effect;
   readonly abort: AbortController;
   readonly done: Promise<void>;
 }
@@ -41,7 +42,10 @@ export class RunningEffects implements AsyncDisposable {
     return this.#running.size === 0;
   }
 
-  /** Whether a model or a plugin is answering, whose answer an abort would lose. A timer that is not due at `nowMs` is none. */
+  /**
+   * Whether a model or a plugin is answering, whose answer an abort would lose. A timer that is not due at `nowMs` is none, nor is a
+   * generation that waits for memory.
+   */
   awaitsAnswers(nowMs: number): boolean {
     return [...this.#running.values()].some(({ effect }) => isAnswering(effect, nowMs));
   }
@@ -53,7 +57,9 @@ export class RunningEffects implements AsyncDisposable {
       if (!ids.has(id)) abort.abort(new AnswerNotNeeded());
     for (const id of this.#ended) if (!ids.has(id)) this.#ended.delete(id);
     for (const effect of wanted) {
-      if (this.#running.has(effect.id) || this.#ended.has(effect.id)) continue;
+      const running = this.#running.get(effect.id);
+      if (running !== undefined) running.effect = effect;
+      if (running !== undefined || this.#ended.has(effect.id)) continue;
       const abort = new AbortController();
       const done = this.#run(effect, abort.signal);
       this.#running.set(effect.id, { effect, abort, done });
@@ -118,6 +124,7 @@ function precedesRequest({ event }: Fact): boolean {
 }
 
 function isAnswering(effect: Effect, nowMs: number): boolean {
+  if (effect.kind === "generate_media" && effect.call.media?.isWaiting) return false;
   if (effect.kind === "run_hook") return (effect.due.action?.dueAtMs ?? nowMs) <= nowMs;
   return effect.kind === "review_call" || startedKinds.has(effect.kind);
 }

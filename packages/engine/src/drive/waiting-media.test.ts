@@ -7,8 +7,8 @@ import { expect, test } from "vitest";
 import { applyAll } from "../domain/state/apply.ts";
 import { initialState } from "../domain/state/run-state.ts";
 import { drivenWith } from "../../test/support/media/driven-media.ts";
-import type { WorkerBench } from "../../test/support/worker-bench.ts";
-import { expectWhole, key } from "../../test/support/worker-bench.ts";
+import { generating, images, painter, paintingAgent } from "../../test/support/media-model.ts";
+import { expectWhole, key, WorkerBench } from "../../test/support/worker-bench.ts";
 
 const never = new AbortController().signal;
 
@@ -88,4 +88,25 @@ test("a provider is asked only when the log says that its generation waits no lo
   append();
   await driven;
   expect(model.asked).toHaveLength(1);
+});
+
+// Requirement: DUR-4
+test("a worker that drains gives back a run whose generation waits for memory, and another one generates once", async () => {
+  const fileMemory = new ByteBudget(1_000);
+  await fileMemory.acquire("globex", 10, never);
+  const model = generating(images);
+  const runs = await new WorkerBench(model, [painter]).create(paintingAgent);
+  const drain = new AbortController();
+  const stop = { now: never, drain: drain.signal };
+  const driven = runs.drive("w1", 1, stop, 1, { ...runs.ports("w1"), fileMemory });
+  await untilWaiting(runs);
+  drain.abort();
+  expect(await driven).toBe("given back");
+  expect(fileMemory.waiting).toBe(0);
+  await runs.drive("w2", 1, undefined, 2);
+  const events = await runs.events();
+  expectWhole(events, RunStatus.COMPLETED);
+  expect(model.asked).toHaveLength(1);
+  const { head, lostUsd } = applyAll(initialState, events);
+  expect({ costUsd: head.spent.costUsd, lostUsd }).toEqual({ costUsd: 0.04, lostUsd: 0 });
 });

@@ -5,6 +5,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import type { ModelSpec } from "@reeve/contracts/agent";
 import type { MediaCallEnded, MediaCallStarted } from "@reeve/contracts/run";
 import type { Call, Frame } from "../state/frame.ts";
+import type { MediaCall } from "../state/media-call.ts";
 import type { RunState } from "../state/run-state.ts";
 
 /** Returns the call after its attempt started. */
@@ -26,9 +27,14 @@ export function withMediaLost(calls: readonly Call[]): readonly Call[] {
   if (!calls.some(awaitsMedia)) return calls;
   return calls.map((call): Call =>
     call.media !== undefined && awaitsMedia(call)
-      ? { ...call, media: { attempt: call.media.attempt, status: "lost", reservedUsd: 0 } }
+      ? { ...call, media: { attempt: requestsOf(call.media), status: "lost", reservedUsd: 0 } }
       : call,
   );
+}
+
+/** Returns how many attempts of a generation were requested: one that waited for memory was not, and its number is given again. */
+function requestsOf({ attempt, isWaiting }: MediaCall): number {
+  return isWaiting ? attempt - 1 : attempt;
 }
 
 /** Whether a call has an attempt, and no result. */

@@ -41,3 +41,16 @@ test("a generation that was lost while it waited for memory was not requested, a
   expect(committedUsd(run.state)).toBeCloseTo(0.04);
   expect(applyAll(initialState, run.events)).toEqual(run.state);
 });
+
+// Requirement: DUR-3
+test("workers that are lost while a generation waits for memory do not make it given up", () => {
+  const run = new PlayedRun(paintingAgent);
+  for (let deaths = 0; deaths < 4; deaths++) {
+    const [effect] = nextEffects(run.state);
+    if (effect?.kind !== "generate_media") throw new Error("the run generates nothing");
+    run.append([waitingFact(effect, run.state.media[0]?.image, true)]).claimedAnew();
+  }
+  expect(run.all("mediaCallStarted").at(-1)).toMatchObject({ attempt: 1, isWaiting: false });
+  expect(nextEffects(run.state)).toMatchObject([{ kind: "generate_media" }]);
+  expect(applyAll(initialState, run.events)).toEqual(run.state);
+});

@@ -1,6 +1,6 @@
 /** The latest attempt to generate the media of a call. */
 export interface MediaCall {
-  /** Starts at 1. */
+  /** Starts at 1. After the loss of one that waited for memory: how many were requested before it. */
   readonly attempt: number;
   /** `lost`: its owner was lost, and nobody knows whether the provider generated anything. */
   readonly status: "in_progress" | "lost" | "ended";
