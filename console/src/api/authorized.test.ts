@@ -9,7 +9,7 @@ import { authorized } from "./authorized.ts";
 const refused = () => new ConnectError("the token has expired", Code.Unauthenticated);
 
 /** A session with the token `old`, and a server that accepts only `new`. */
-function bench(renewed: string | undefined) {
+function bench(renewed: string | undefined | (() => string), refusesAtOnce = false) {
   const session = { token: "old", ended: "" };
   const asked: string[] = [];
   const transport = createRouterTransport(
@@ -19,6 +19,7 @@ function bench(renewed: string | undefined) {
           const token = requestHeader.get("authorization") ?? "";
           asked.push(`${token} after ${afterSequence}`);
           const isNew = token === "Bearer new";
+          if (refusesAtOnce) throw refused();
           const sequence = afterSequence + 1;
           yield create(WatchRunResponseSchema, {
             events: [{ sequence, event: { case: "text", value: { text: `${sequence}` } } }],
@@ -43,8 +44,9 @@ function bench(renewed: string | undefined) {
           authorized({
             token: () => session.token,
             replace: async () => {
-              session.token = renewed ?? session.token;
-              return renewed;
+              const next = typeof renewed === "function" ? renewed() : renewed;
+              session.token = next ?? session.token;
+              return next;
             },
             end: (reason) => void (session.ended = reason),
           }),
@@ -85,6 +87,13 @@ test("a run is followed further when its token ends and the session is renewed",
 test("a session that cannot be renewed ends with the stream that the server ends", async () => {
   const { transport, session } = bench(undefined);
   expect((await followed(transport)).state).toBe("refused");
+  expect(session.ended).toContain("the token has expired");
+});
+
+test("a session whose server accepts none of its tokens ends, and is not renewed for ever", async () => {
+  const { transport, session, asked } = bench(() => `wrong ${asked.length}`, true);
+  expect((await followed(transport)).state).toBe("refused");
+  expect(asked).toHaveLength(4);
   expect(session.ended).toContain("the token has expired");
 });
 

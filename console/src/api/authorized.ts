@@ -10,12 +10,17 @@ interface SessionPort {
   end(reason: string): void;
 }
 
+/** How many tokens of a session may be refused in a row before it ends: a server that accepts none would have each stream begin again for ever. */
+const maxRefused = 3;
+
 /**
  * Adds the token of the session to requests. One that the server does not know, or knows no more, is renewed once, as after the computer
  * slept; if that fails, the session ends. A stream whose token ends before it does fails with `aborted` if the session has another token for
  * the same person: its reader begins it again.
  */
 export function authorized(session: SessionPort): Interceptor {
+  /** The tokens that were refused since one was accepted. */
+  const refused = new Set<string>();
   const end = (token: string | undefined, error: ConnectError): ConnectError => {
     // The session may have another token by now.
     if (session.token() === token) {
@@ -27,7 +32,9 @@ export function authorized(session: SessionPort): Interceptor {
   const afterRefusal = async (thrown: unknown, token: string | undefined): Promise<string> => {
     const error = ConnectError.from(thrown);
     if (error.code !== Code.Unauthenticated) throw thrown;
-    const next = token === undefined ? undefined : await session.replace(token);
+    if (token !== undefined) refused.add(token);
+    const isLast = token === undefined || refused.size > maxRefused;
+    const next = isLast ? undefined : await session.replace(token);
     if (next === undefined) throw end(token, error);
     return next;
   };
@@ -37,7 +44,10 @@ export function authorized(session: SessionPort): Interceptor {
   };
   async function* untilRefused<Message>(messages: AsyncIterable<Message>, token?: string) {
     try {
-      yield* messages;
+      for await (const message of messages) {
+        refused.clear();
+        yield message;
+      }
     } catch (thrown) {
       await endStream(thrown, token);
     }
@@ -46,7 +56,10 @@ export function authorized(session: SessionPort): Interceptor {
     const token = session.token();
     try {
       const response = await next(withToken(request, token));
-      if (!response.stream) return response;
+      if (!response.stream) {
+        refused.clear();
+        return response;
+      }
       return { ...response, message: untilRefused(response.message, token) };
     } catch (thrown) {
       if (request.stream) return await endStream(thrown, token);
