@@ -54,6 +54,11 @@ test("earlier versions of a skill are deleted after 30 days, except for the last
   expect(await deleted(recent)).toEqual([]);
 });
 
+test("a version that was offered for long stays for 30 days after the next one", async () => {
+  const often = [90, 5, 4, 3, 2].map((daysAgo) => version(`of ${daysAgo}`, daysAgo));
+  expect(await deleted(often)).toEqual([]);
+});
+
 test("nothing is deleted while no runtime has announced what it offers", async () => {
   expect(await deleted(earlier, false)).toEqual([]);
 });

@@ -7,7 +7,7 @@ import type { Clock } from "@reeve/platform/async/clock";
 import type { GatewayPorts } from "../gateway-ports.ts";
 
 const intervalMs = 86_400_000;
-/** How long an earlier version stays, and how many of each skill stay longer: runs that wait for people may use them. */
+/** How long a version stays after the next one was stored, and how many of each skill stay longer: runs that wait for people may use them. */
 const maxAgeMs = 30 * 86_400_000;
 const maxEarlier = 3;
 
@@ -28,8 +28,8 @@ export async function sweepSkills(
 }
 
 /**
- * Deletes the stored versions of skills that are no longer offered, are older than 30 days, and are not among the last three of their skill in
- * the tenant. A runtime that still has such a version stores it again when a run needs it.
+ * Deletes the stored versions of skills that are no longer offered, were replaced by the next one more than 30 days ago, and are not among
+ * the last three of their skill in the tenant. A runtime that still has such a version stores it again when a run needs it.
  */
 export async function deleteEarlierSkills(
   { agents, artifacts, offer }: SkillPorts,
@@ -42,10 +42,15 @@ export async function deleteEarlierSkills(
   for (const tenant of await tenantsOf(agents, signal)) {
     const stored = (await artifacts.list(tenant, signal)).filter(isStoredSkill);
     for (const earlier of earlierOf(tenant, stored, skills)) {
-      if (createdMs(earlier) >= nowMs - maxAgeMs) continue;
+      if (earlier.replacedMs >= nowMs - maxAgeMs) continue;
       await artifacts.delete(tenant, earlier.artifactId, signal);
     }
   }
+}
+
+interface Earlier extends Pick<Artifact, "artifactId"> {
+  /** When the next version was stored: until then, runs were prepared with this one. */
+  readonly replacedMs: number;
 }
 
 /** Returns the versions that are neither offered nor among the last ones of their skill. */
@@ -53,7 +58,7 @@ function earlierOf(
   tenant: string,
   stored: readonly Artifact[],
   offered: readonly SkillDescriptor[],
-): readonly Artifact[] {
+): readonly Earlier[] {
   const current = new Set(
     offered.map((skill) => {
       const draft = { name: "", mediaType: "", runId: "", idempotencyKey: storedSkillKey(skill) };
@@ -63,8 +68,12 @@ function earlierOf(
   const ofSkills = Map.groupBy(stored, ({ name }) => name);
   return [...ofSkills.values()].flatMap((versions) =>
     versions
-      .filter(({ artifactId }) => !current.has(artifactId))
       .toSorted((a, b) => createdMs(b) - createdMs(a))
+      .map(({ artifactId }, index, all) => {
+        const next = all[index - 1];
+        return { artifactId, replacedMs: next === undefined ? Infinity : createdMs(next) };
+      })
+      .filter(({ artifactId }) => !current.has(artifactId))
       .slice(maxEarlier),
   );
 }
