@@ -54,8 +54,9 @@ export class FetchPermits {
     using held = new DisposableStack();
     // A host first: what waits for it holds no connection.
     const host = held.use(await this.#hosts.acquire(`${tenant} ${url.host}`, signal));
+    if (host === undefined) throw waits(url);
     const connection = held.use(await this.#connections.acquire(tenant, signal));
-    if (host === undefined || connection === undefined) throw waits(url);
+    if (connection === undefined) throw waits(url);
     return held.move();
   }
 }
