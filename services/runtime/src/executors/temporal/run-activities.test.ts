@@ -1,3 +1,4 @@
+import { setImmediate as endOfTurn } from "node:timers/promises";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
@@ -203,6 +204,24 @@ test("an owner whose heartbeats were lost keeps its run as long as it writes to 
   await activities.ownRun(owned);
   expect(deliveries).toHaveLength(1);
   expect((await log.read(key, emptyTail, never)).events).toHaveLength(5);
+});
+
+// Requirement: DUR-3
+test("a worker that gets its own run again first settles the attempt that it works on", async () => {
+  const events = [created, claimed("this")];
+  const { activities, deliveries, carried } = await bench(events, () => undefined);
+  const first = activities.ownRun(owned);
+  await expect.poll(() => deliveries.length).toBe(1);
+  const second = activities.ownRun(owned);
+  await expect.poll(() => carried.length).toBe(2);
+  await endOfTurn();
+  expect(deliveries).toHaveLength(1);
+  deliveries[0]?.acknowledge();
+  await first;
+  await expect.poll(() => deliveries.length).toBe(2);
+  deliveries[1]?.acknowledge();
+  await second;
+  expect(carried).toEqual([]);
 });
 
 // Requirement: CAN-3

@@ -1,5 +1,6 @@
 import type { Dispatch } from "@reeve/contracts/run";
 import type { Delivery } from "@reeve/jetstream/queue/port";
+import { abortable } from "@reeve/platform/async/abortable";
 import { every } from "@reeve/platform/async/every";
 import { cancelRun } from "@reeve/run/commands/cancel-run";
 import type { RuntimePorts } from "../port.ts";
@@ -41,6 +42,8 @@ export function runActivities({
   context,
   offer,
 }: ActivityOptions): RunActivities {
+  /** The runs that this worker has, by their ids. */
+  const deliveries = new Map<string, ActivityDelivery>();
   const outcomeAfter = async (
     { tenant, run }: OwnedRun,
     delivery: ActivityDelivery,
@@ -66,9 +69,16 @@ export function runActivities({
       if (activity.info.attempt > 1) {
         const { tenant, run } = owned;
         const { cancellationSignal: signal } = activity;
+        // Temporal may have taken an attempt of this worker for lost: a second claim would end the first one, which works.
+        const earlier = deliveries.get(run);
+        if (earlier !== undefined) await abortable(earlier.settled, signal);
         await awaitSilentOwner(ports, { tenant, run }, heartbeats.graceMs, signal);
       }
       const delivery = new ActivityDelivery(owned, activity.info.attempt);
+      deliveries.set(owned.run, delivery);
+      owning.defer(() => {
+        if (deliveries.get(owned.run) === delivery) deliveries.delete(owned.run);
+      });
       if (!offer(delivery)) delivery.returnToQueue(0);
       return await outcomeAfter(owned, delivery);
     },
