@@ -217,6 +217,10 @@ test("the runs that another executor gave to a killed process go to one of those
   const table = await openTable(second.nats, QueueHolderSchema);
   const rowOf = async () => (await table.get(first.name, signal))?.record;
   await expect.poll(async () => (await rowOf())?.carriedRuns).toEqual(["run_1"]);
+  // The row has a limit.
+  for (let count = 0; count < 1_010; count++) third.holder.carry(`run of third ${count}`);
+  const namedByThird = async () => (await table.get(third.name, signal))?.record.carriedRuns.length;
+  await expect.poll(namedByThird).toBe(1_000);
   const end = new AbortController();
   const lost: object[] = [];
   const ask = async ({ holder }: HolderProcess) => {

@@ -22,6 +22,8 @@ const settledDelayMs = 100;
 /** The pause after each write, for each message and run in the row, so that long rows are written less often; and its maximum. */
 const pauseMsPerMessage = 0.1;
 const maxPauseMs = 100;
+/** How many runs a row names, the oldest ones: every process reads every row. Those beyond it are left to the time limits of the executor. */
+const maxCarried = 1_000;
 /** The longest time between two writes. A row expires after an hour. */
 const maxWriteIntervalMs = 600_000;
 /** Time limit for removing the row at the end. */
@@ -142,7 +144,7 @@ export class QueueHolder implements AsyncDisposable {
         this.#changed.notify();
         throw error;
       }
-      const entries = this.#held.size + this.#carried.size;
+      const entries = this.#held.size + Math.min(this.#carried.size, maxCarried);
       const pauseMs = Math.min(maxPauseMs, entries * pauseMsPerMessage);
       if (pauseMs >= 1) await sleep(pauseMs, signal);
     }
@@ -169,7 +171,10 @@ export class QueueHolder implements AsyncDisposable {
         held,
         checks: [...this.#checks],
         executor: this.#executor,
-        carriedRuns: [...new Set([...this.#carried].map(({ run }) => run))],
+        carriedRuns: [...new Set(this.#carried.values().map(({ run }) => run))].slice(
+          0,
+          maxCarried,
+        ),
       }),
       signal,
     );
