@@ -1,7 +1,10 @@
 import { create } from "@bufbuild/protobuf";
 import { TaskPushesSchema } from "@reeve/contracts/a2a";
+import { Role } from "@reeve/contracts/access/role";
 import { RunStatus } from "@reeve/contracts/run";
 import { expect, test } from "vitest";
+import { PushOperations } from "../src/a2a/push/push-operations.ts";
+import type { GatewayApi } from "../src/a2a/gateway-api.ts";
 import { deliverDue } from "../src/a2a/push/deliver-pushes.ts";
 import {
   createConfig,
@@ -106,4 +109,26 @@ test("a tenant has at most 2,000 configurations, whatever others have", async ()
     await createConfig({ ...ports, known }, task, { ...config(url), id, token }, never);
   }
   expect(await listConfigs(ports, task, never)).toHaveLength(1);
+});
+
+test("a tenant that has all of its configurations gets no new tasks with one, but may continue those that have one", async () => {
+  const url = "https://receiver.example/hooks";
+  const { ports } = portsFor(url);
+  const receivers = Array.from({ length: 2_000 }, () => ({}));
+  const full = [create(TaskPushesSchema, { tenant: "acme", runId: task.runId, receivers })];
+  const known = Object.assign(() => full, { get: () => undefined });
+  const identity = { getCaller: async () => ({ tenant: "acme", roles: [Role.RUNNER] }) };
+  const operations = new PushOperations({
+    // Nothing else of it is used.
+    api: { identity } as unknown as GatewayApi,
+    agentId: task.agentId,
+    urlOf: (artifactId) => artifactId,
+    pushes: { ...ports, known },
+    signal: never,
+  });
+  await operations.assertAcceptable(config(url), task.runId);
+  for (const runId of ["", "another"]) {
+    const refused = operations.assertAcceptable(config(url), runId);
+    await expect(refused).rejects.toThrow("tenant acme has 2000");
+  }
 });

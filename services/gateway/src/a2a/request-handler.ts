@@ -183,7 +183,7 @@ export class RequestHandler implements A2ARequestHandler {
   ): Promise<string> {
     const push = configuration?.taskPushNotificationConfig;
     // Before the task: a refused configuration starts none.
-    if (push !== undefined) await this.#pushes.assertAcceptable(push);
+    if (push !== undefined) await this.#pushes.assertAcceptable(push, sent?.taskId ?? "");
     const taskId = await this.#pass(sent);
     if (push !== undefined) await this.#pushes.create({ ...push, taskId });
     return taskId;

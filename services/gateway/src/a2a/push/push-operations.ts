@@ -38,12 +38,17 @@ export class PushOperations {
     this.#agent = agent;
   }
 
-  /** Throws if a configuration would be refused for a new task. */
-  async assertAcceptable(given: TaskPushNotificationConfig): Promise<void> {
+  /**
+   * Throws if a configuration would be refused for a message. `runId` is the task that the message continues. Empty: it starts one. Clients
+   * repeat the configuration of a task with each message, which needs no room.
+   */
+  async assertAcceptable(given: TaskPushNotificationConfig, runId: string): Promise<void> {
     const ports = this.#ports();
     const { tenant } = await this.#runner();
     checkedReceiver(ports, given);
-    assertRoom(ports, tenant);
+    const tasks = ports.known();
+    const isRepeatable = tasks.some((each) => each.tenant === tenant && each.runId === runId);
+    if (!isRepeatable) assertRoom(ports, tenant);
   }
 
   async create(given: TaskPushNotificationConfig): Promise<TaskPushNotificationConfig> {
