@@ -171,10 +171,7 @@ export class QueueHolder implements AsyncDisposable {
         held,
         checks: [...this.#checks],
         executor: this.#executor,
-        carriedRuns: [...new Set(this.#carried.values().map(({ run }) => run))].slice(
-          0,
-          maxCarried,
-        ),
+        carriedRuns: [...new Set([...this.#carried].map(({ run }) => run))].slice(0, maxCarried),
       }),
       signal,
     );
