@@ -28,6 +28,14 @@ async function* failing(): AsyncIterable<number> {
   throw new Error("broken");
 }
 
+async function* stuck() {
+  try {
+    yield* [1, 2];
+  } finally {
+    await Promise.reject(new Error("stuck"));
+  }
+}
+
 function mappedError(cause: unknown): Error {
   return new Error("mapped", { cause });
 }
@@ -82,13 +90,6 @@ test("leaves the stream when its reader throws into it", async () => {
 });
 
 test("ends when the stream cannot be left", async () => {
-  async function* stuck() {
-    try {
-      yield* [1, 2];
-    } finally {
-      await Promise.reject(new Error("stuck"));
-    }
-  }
   const leaving = recorded(stuck(), { mapError: mappedError });
   await leaving.relayed.next();
   await expect(leaving.relayed.return?.()).rejects.toThrow("mapped");

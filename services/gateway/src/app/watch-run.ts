@@ -70,7 +70,8 @@ export async function* watchRun(
     else yield { events: [], throughSequence: afterSequence, resumeToken: request.resumeToken };
   }
   if (started === undefined) throw new Error("a watch started without a start");
-  const { lastSequence, end: ended, ...start } = started;
+  const start = started;
+  const { lastSequence, end: ended } = start;
   let { resumeToken } = start;
   if (afterSequence > lastSequence) throw beyondEnd(runId, afterSequence, lastSequence);
   if (ended !== undefined && afterSequence >= ended.sequence) {
@@ -105,11 +106,16 @@ export async function* watchRun(
     resumeToken = resumeTokenAt(throughSequence, range.batchTails);
     return undefined;
   };
+  const missedPart = () => {
+    const missed = missedOf(start);
+    return missed && partOf(missed);
+  };
   // Heartbeats depend on what the client receives, so events that it did not select must not count as messages.
   async function* selected(until: AbortSignal): AsyncIterable<WatchPart> {
-    const missed = missedOf(start);
-    const first = missed && partOf(missed);
+    let first = missedPart();
     if (first !== undefined) yield first;
+    // A generator holds what its variables hold, as long as the client watches.
+    first = undefined;
     for await (const range of follow(until)) {
       const part = partOf(range);
       if (part !== undefined) yield part;
