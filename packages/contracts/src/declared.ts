@@ -3,6 +3,7 @@ import { hasOption } from "@bufbuild/protobuf";
 import * as a2a from "./extensions/a2a.ts";
 import * as agent from "./agent.ts";
 import * as approval from "./approval.ts";
+import * as archive from "./coordination/archive.ts";
 import * as artifact from "./artifact.ts";
 import * as audit from "./audit.ts";
 import { bucket, channel } from "./bus.ts";
@@ -28,6 +29,7 @@ const messages = [
   a2a,
   agent,
   approval,
+  archive,
   artifact,
   audit,
   knowledge,

@@ -37,6 +37,8 @@ export interface LogDefinition<Key, Event, Schema extends DescMessage> {
   kinds(events: readonly Event[]): readonly string[];
   /** Whether a batch of so many bytes may use the reserve of a full store. */
   usesReserve(events: readonly Event[], bytes: number): boolean;
+  /** Whether logs that have ended may be moved to the archive. Default: they are not. */
+  readonly isArchived?: boolean;
 }
 
 export const runLogDefinition: LogDefinition<RunKey, RunEvent, typeof RunBatchSchema> = {
@@ -54,6 +56,7 @@ export const runLogDefinition: LogDefinition<RunKey, RunEvent, typeof RunBatchSc
   eventsOf: (batch) => batch,
   kinds: (events) => [...new Set(events.map(({ event }) => event.case ?? "unknown"))],
   usesReserve: runUsesReserve,
+  isArchived: true,
 };
 
 export const threadLogDefinition: LogDefinition<ThreadKey, ThreadEvent, typeof ThreadBatchSchema> =

@@ -7,6 +7,8 @@ import { SharedRuns } from "@reeve/platform/async/coordination/shared-runs";
 import { retryUnavailable } from "@reeve/platform/async/retry/retry-unavailable";
 import { sleep } from "@reeve/platform/async/sleep";
 import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";
+import { archivesOf } from "./archive/log-archives.ts";
+import { isClosed } from "./archive/marker.ts";
 import { isKeysUnavailable } from "../sealing/key-failures.ts";
 import type { PayloadCipher } from "../sealing/payload-cipher.ts";
 import { payloadCipherOf } from "../sealing/payload-cipher.ts";
@@ -89,7 +91,8 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
     options: NatsLogOptions = {},
   ) {
     const { tailCheckMs = 3_000, maxRetryMs = 10_000 } = options;
-    const reader = new SubjectReader(connection, place, options);
+    const archives = definition.isArchived === true ? archivesOf(connection) : undefined;
+    const reader = new SubjectReader(connection, place, { ...options, archives });
     this.#connection = connection;
     this.#definition = definition;
     this.#channel = channel;
@@ -121,11 +124,14 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
 
   async #append(
     key: Key,
-    tail: Tail,
+    given: Tail,
     events: readonly Event[],
     signal: AbortSignal,
   ): Promise<AppendOutcome> {
     const subject = this.#subject(key);
+    const isCreated = given.revision === 0 && (await this.#reader.isArchived(subject));
+    const tail = isClosed(given) ? await this.#reader.open(subject, given) : given;
+    if (isCreated || tail === undefined) return { kind: "conflict" };
     const write = `${this.#writer}-${++this.#writes}`;
     const sequence = tail.sequence + events.length;
     const sealing = { cipher: this.#cipher, place: this.#ranges.placeOf(subject) };
@@ -182,7 +188,7 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
   }
 
   async last(key: Key, signal: AbortSignal): Promise<EventRange<Event>> {
-    const read = () => this.#reader.last(this.#subject(key));
+    const read = () => this.#reader.last(this.#subject(key), { mayLag: false }, signal);
     const batch = await retryUnavailable(read, this.#retryLimits, signal);
     if (batch === undefined) return { events: [], tail: emptyTail, batchTails: [] };
     const { events } = contentOf(
@@ -197,7 +203,7 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
     const subject = this.#subject(key);
     const read = <Value>(get: () => Promise<Value>) =>
       retryUnavailable(get, this.#retryLimits, signal);
-    const end = (await read(() => this.#reader.last(subject)))?.revision ?? 0;
+    const end = (await read(() => this.#reader.end(subject)))?.revision ?? 0;
     for (let revision = 0; revision < end;) {
       const range = { after: revision, to: end };
       const part = await read(() => this.#reader.inOrder(subject, range, rawBytes, signal));

@@ -4,6 +4,7 @@ import { digestText } from "@reeve/contracts/digest/batch-digest";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 import { counter } from "@reeve/platform/telemetry/metrics";
+import { tailRevision } from "./archive/marker.ts";
 import type { BatchContent, LogDefinition } from "./definitions.ts";
 import { historyLost } from "./history-lost.ts";
 import type { EventRange, Tail } from "./port.ts";
@@ -51,8 +52,13 @@ export async function rangeOfBatches<Key, Event, Schema extends DescMessage>(
       sliced = 0;
       await otherWork();
     }
+    if (batch.marker !== undefined) {
+      tail = tailOfMarker(subject, tail, batch);
+      if (batchTails.at(-1)?.sequence === tail.sequence) batchTails.splice(-1, 1, tail);
+      continue;
+    }
     const isOld = batch.last <= tail.sequence;
-    if (isOld && batch.revision <= tail.revision) continue;
+    if (isOld && batch.revision <= Math.abs(tail.revision)) continue;
     if (batch.first > tail.sequence + 1) throw missingBatches(subject, tail, batch);
     if (batch.first <= tail.sequence && tail !== after) throw overlap(subject, tail, batch);
     const opened = open(batch);
@@ -66,6 +72,16 @@ export async function rangeOfBatches<Key, Event, Schema extends DescMessage>(
     batchTails.push(tail);
   }
   return { events, tail, batchTails, bytes };
+}
+
+/** Returns the tail after a marker, which follows what was archived. */
+function tailOfMarker(subject: string, tail: Tail, marker: StoredBatch): Tail {
+  const { last: sequence, digest } = marker;
+  if (sequence > tail.sequence) throw missingBatches(subject, tail, marker);
+  if (sequence < tail.sequence || (tail.digest !== "" && tail.digest !== digest)) {
+    throw historyLost(subject, tail);
+  }
+  return { sequence, revision: tailRevision(marker), digest };
 }
 
 /** Returns whether a batch continues another history than the one that a reader has read up to `tail`. */

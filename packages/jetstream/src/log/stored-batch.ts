@@ -26,11 +26,16 @@ export const batchHeaders = {
  */
 export const expectedLastHeader = "Nats-Expected-Last-Subject-Sequence";
 
+/** The header of a message that stands for the archived batches before it. Its value is a `MarkerKind`. */
+export const archiveHeader = "Reeve-Archive";
+
 /** A batch as its stream stores it. */
 export interface StoredBatch extends RawBatch {
   readonly write: string;
   /** The revision of the batch before it in the same log; 0 for the first batch. */
   readonly previousRevision: number;
+  /** Set if it is no batch, but stands for the archived batches of the log, from the first one to `last`. */
+  readonly marker?: "closed" | "open";
 }
 
 /** What the headers of a batch say about it. */
@@ -75,7 +80,9 @@ export function batchFromHeaders(
   described: MsgHdrs,
   data: Uint8Array,
 ): StoredBatch {
+  const marker = described.get(archiveHeader);
   return {
+    ...(marker !== "" && { marker: marker === "closed" ? "closed" : "open" }),
     revision,
     first: Number(described.get(batchHeaders.first)),
     last: Number(described.get(batchHeaders.last)),

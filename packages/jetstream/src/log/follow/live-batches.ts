@@ -35,7 +35,8 @@ export class LiveBatches implements Disposable {
   constructor({ connection, liveSubject, tailCheckMs }: LiveSource) {
     this.#tailCheckMs = tailCheckMs;
     const receive = (batch: StoredBatch | undefined) => {
-      if (batch !== undefined && batch.last > this.#knownSequence) this.#add(batch);
+      if (batch === undefined || batch.marker !== undefined) return;
+      if (batch.last > this.#knownSequence) this.#add(batch);
     };
     const hub = liveHubOf(connection);
     if (hub === undefined) {

@@ -12,6 +12,12 @@ import { bytesOf } from "./batch-size.ts";
 import type { BatchSource } from "./consume-batches.ts";
 import { consumeBatches } from "./consume-batches.ts";
 import { RecentBatches } from "./recent-batches.ts";
+import { archiveOf } from "../archive/marker.ts";
+import type { LogArchives } from "../archive/log-archives.ts";
+import { readingArchive } from "../archive/log-archives.ts";
+import { isArchiveDamaged } from "../archive/segments.ts";
+import { withArchived, withArchivedRaw } from "../archive/with-archived.ts";
+import type { Tail } from "../port.ts";
 import type { StoredBatch } from "../stored-batch.ts";
 import { batchOf } from "../stored-batch.ts";
 import type { BatchRange, Position, ReadStored } from "./walk-batches.ts";
@@ -34,6 +40,8 @@ export interface ReaderOptions {
    * one. Default: it is requested when there are others.
    */
   readonly readsAhead?: boolean;
+  /** The archives that have the beginnings of subjects. Default: none. */
+  readonly archives?: LogArchives | undefined;
 }
 
 /** Reads the batches of one subject from a stream. */
@@ -42,14 +50,16 @@ export class SubjectReader {
   readonly #messages: StreamMessages;
   readonly #recent = new RecentBatches();
   readonly #readsAhead: boolean;
+  readonly #archives: LogArchives | undefined;
   readonly #stored: ReadStored = async (query) => batchOf(await this.#messages.stored(query));
 
   constructor(
     connection: NatsConnection,
     stream: StreamPlace,
-    { readsAhead = false }: ReaderOptions = {},
+    { readsAhead = false, archives }: ReaderOptions = {},
   ) {
     this.#readsAhead = readsAhead;
+    this.#archives = archives;
     const client = jetstream(connection, { timeout: 5_000 });
     this.#source = { connection, client, stream: stream.name };
     this.#messages = new StreamMessages(connection, stream);
@@ -74,9 +84,46 @@ export class SubjectReader {
   }
 
   /** Returns the last batch of the subject; if it may lag, as any server knows it. */
-  async last(subject: string, { mayLag } = { mayLag: false }): Promise<StoredBatch | undefined> {
+  async last(
+    subject: string,
+    { mayLag }: { readonly mayLag: boolean },
+    signal: AbortSignal,
+  ): Promise<StoredBatch | undefined> {
+    const archives = this.#archives;
+    const read = async () => {
+      const end = await this.end(subject, { mayLag });
+      return end?.marker === undefined ? end : await archives?.last(subject, end);
+    };
+    return archives === undefined ? await read() : await readingArchive(read, signal);
+  }
+
+  /** Returns the last message of the subject, which may be a marker; that of an archived subject without messages is its marker. */
+  async end(subject: string, { mayLag } = { mayLag: false }): Promise<StoredBatch | undefined> {
+    return (await this.#end(subject, mayLag)) ?? (await this.#archives?.closedMarker(subject));
+  }
+
+  async #end(subject: string, mayLag = false): Promise<StoredBatch | undefined> {
     const query = { last_by_subj: subject };
     return batchOf(await (mayLag ? this.#messages.lagging(query) : this.#messages.latest(query)));
+  }
+
+  /** Returns whether the subject is archived, although it has no messages. */
+  async isArchived(subject: string): Promise<boolean> {
+    return (await this.#archives?.has(subject)) ?? false;
+  }
+
+  /** Opens an archived subject for batches after `tail`, and returns its tail then. Undefined: it has another end. */
+  async open(subject: string, tail: Tail): Promise<Tail | undefined> {
+    const archives = this.#archives;
+    const end = await this.#end(subject);
+    const revision = await archives?.open(subject, end, tail);
+    if (archives === undefined || revision === undefined) return undefined;
+    if (end === undefined && (await archives.index.get(subject)) === undefined) {
+      // It was deleted meanwhile.
+      await this.#removeMessages(subject, revision);
+      return undefined;
+    }
+    return { ...tail, revision };
   }
 
   /** Keeps a batch, for the next read of its log. */
@@ -96,8 +143,8 @@ export class SubjectReader {
 
   /** Removes all batches of the subject. */
   async remove(subject: string): Promise<void> {
-    const { connection, stream } = this.#source;
-    await removeSubject(connection, stream, subject);
+    await this.#erase(subject, Infinity);
+    await this.#removeMessages(subject);
   }
 
   /**
@@ -105,14 +152,32 @@ export class SubjectReader {
    * anew stays, with those after it.
    */
   async removeThrough(subject: string, revision: number): Promise<void> {
-    const { connection, stream } = this.#source;
-    let through = revision;
-    for (;;) {
-      await removeSubject(connection, stream, subject, through);
+    const end = Math.abs(revision);
+    for (let through = end; ;) {
+      await this.#erase(subject, end);
+      await this.#removeMessages(subject, through);
       const next = await this.next(subject, 0);
-      if (next === undefined || next.first === 1) return;
+      if (next === undefined || startsAnew(next, end)) return;
       through = next.revision;
     }
+  }
+
+  /** Removes the messages of the subject, up to a revision or all. What is archived stays. */
+  async #removeMessages(subject: string, through?: number): Promise<void> {
+    const { connection, stream } = this.#source;
+    await removeSubject(connection, stream, subject, through);
+  }
+
+  /** Removes messages of the subject that its archive has, up to a revision. */
+  async removeArchived(subject: string, through: number): Promise<void> {
+    await this.#removeMessages(subject, through);
+  }
+
+  /** Erases the archives of the subject first: as long as it has a marker, a repetition finds them. */
+  async #erase(subject: string, through: number): Promise<void> {
+    if (this.#archives === undefined || !(await this.#archives.isInUseNow())) return;
+    const markers = [await this.next(subject, 0), await this.#end(subject)];
+    await this.#archives.erase(subject, markers, through);
   }
 
   /** Returns the first batch of the subject after `revision`. */
@@ -125,8 +190,25 @@ export class SubjectReader {
     return batchOf(await this.#messages.assigned(revision));
   }
 
-  /** Returns the batches of the subject after `tail`, oldest first. */
+  /** Returns the batches of the subject after `tail`, oldest first. A marker among them follows what was archived. */
   async after(
+    subject: string,
+    position: Position,
+    limits: ReadLimits,
+    signal: AbortSignal,
+  ): Promise<BatchRange> {
+    const after = { ...position, revision: Math.abs(position.revision) };
+    const archives = this.#archives;
+    if (archives === undefined) return await this.#after(subject, after, limits, signal);
+    const read = async () => {
+      const range = await this.#after(subject, after, limits, signal);
+      const { sequence } = after;
+      return await withArchived({ archives, subject }, range, sequence, limits.maxBytes, signal);
+    };
+    return await readingArchive(read, signal);
+  }
+
+  async #after(
     subject: string,
     { sequence, revision }: Position,
     { maxBytes, mayLag }: ReadLimits,
@@ -135,12 +217,12 @@ export class SubjectReader {
     const readsAhead = this.#readsAhead && !mayLag && !this.isReplicated;
     const isWhole = revision === 0 && maxBytes === Infinity;
     const [last, first] = await Promise.all([
-      this.last(subject, { mayLag }),
+      this.end(subject, { mayLag }),
       readsAhead && isWhole ? this.next(subject, 0) : undefined,
     ]);
     if (last === undefined) {
       // Only the leader knows that a batch which was read is gone.
-      const isGone = revision > 0 && (!mayLag || (await this.last(subject)) === undefined);
+      const isGone = revision > 0 && (!mayLag || (await this.end(subject)) === undefined);
       return { batches: [], isComplete: true, isGone };
     }
     if (last.revision === revision) return { batches: [], isComplete: true };
@@ -152,7 +234,7 @@ export class SubjectReader {
         ),
       );
     }
-    if (last.first === 1) this.#rememberFirst(subject, last);
+    if (last.first === 1 && last.marker === undefined) this.#rememberFirst(subject, last);
     const after = { sequence, revision };
     const range = { subject, after, last, maxBytes, ...(first && { first }) };
     // Servers with a defect store two batches after the same one, which only a walk over all of them shows.
@@ -176,6 +258,30 @@ export class SubjectReader {
    */
   async inOrder(
     subject: string,
+    range: { readonly after: number; readonly to: number },
+    maxBytes: number,
+    signal: AbortSignal,
+  ): Promise<readonly StoredBatch[]> {
+    const archives = this.#archives;
+    if (archives === undefined) return await this.messages(subject, range, maxBytes, signal);
+    const read = async () => {
+      const messages = await this.messages(subject, range, maxBytes, signal);
+      const marker = messages.length > 0 ? undefined : await archives.closedMarker(subject);
+      const stored = marker === undefined ? messages : [marker];
+      const { after } = range;
+      return await withArchivedRaw({ archives, subject }, stored, after, maxBytes, signal);
+    };
+    return await readingArchive(read, signal).catch(async (error: unknown) => {
+      const first = (await this.next(subject, 0)) ?? (await archives.closedMarker(subject));
+      if (range.after > 0 || first?.marker === undefined || !isArchiveDamaged(error)) throw error;
+      // What is left of a log whose deletion was interrupted.
+      return [{ ...first, first: first.last }];
+    });
+  }
+
+  /** Returns the next messages of the subject, as `inOrder` does, with its markers instead of what was archived. */
+  async messages(
+    subject: string,
     { after, to }: { readonly after: number; readonly to: number },
     maxBytes: number,
     signal: AbortSignal,
@@ -192,9 +298,15 @@ export class SubjectReader {
       reached = next.revision;
     }
     const left = maxBytes - bytesOf(...batches);
-    const last = reached < to && left > 0 ? await this.last(subject) : undefined;
+    const last = reached < to && left > 0 ? await this.#end(subject) : undefined;
     if (last === undefined || last.revision <= reached) return batches;
     const rest = { subject, from: reached + 1, to: Math.min(to, last.revision), maxBytes: left };
     return [...batches, ...(await consumeBatches(this.#source, rest, signal))];
   }
+}
+
+/** Returns whether the first message of a subject is not of the log that had a batch at `revision`. */
+function startsAnew(first: StoredBatch, revision: number): boolean {
+  if (first.marker !== undefined) return Number(archiveOf(first).firstRevision) > revision;
+  return first.first === 1;
 }

@@ -1,0 +1,1 @@
+export * from "../../gen/reeve/bus/v1/archive_pb.ts";
