@@ -28,11 +28,6 @@ export async function removeSubject(
   await callStore(() => streams.purge(stream, { filter: subject, ...bound }));
 }
 
-/** Returns whether the server of a connection removes the messages of a subject all at once. */
-export function purgesAtOnce({ info }: NatsConnection): boolean {
-  return accountsForPurges(info?.version ?? "");
-}
-
 /** Whether the room of messages that are purged by their subject is free at once, and not only after a restart of the server. */
 function accountsForPurges(version: string): boolean {
   const [major = 0, minor = 0, patch = 0] = version.split(/[.+-]/, 3).map(Number);

@@ -72,7 +72,7 @@ export class ArchiveIndex {
       if (reply.kind === "refused" && !isConflict(reply.error)) throw storeFailure(reply.error);
       if (reply.kind === "refused") continue;
       // An interruption before this leaves the earlier version until the next change of the page.
-      await removeSubject(this.#connection, archiveStream, subject, reply.sequence - 1);
+      if (revision > 0) await removeSubject(this.#connection, archiveStream, subject, revision);
       return;
     }
     throw storeUnavailable(new Error(`${subject} was changed by others in ${maxAttempts} attempts`));

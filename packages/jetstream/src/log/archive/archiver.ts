@@ -17,7 +17,6 @@ import { Failure } from "@reeve/platform/failure";
 import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";
 import { isConflict, storeFailure } from "../../streams/errors.ts";
 import { ensureStream, openJetStreamManager } from "../../streams/ensure-stream.ts";
-import { purgesAtOnce } from "../../streams/remove-subject.ts";
 import type { OpenShard } from "../../streams/shards/open-shards.ts";
 import { openShards } from "../../streams/shards/open-shards.ts";
 import { StreamMessages } from "../../streams/stream-messages.ts";
@@ -41,15 +40,11 @@ export interface ArchiverOptions {
   readonly graceMs?: number;
 }
 
-/**
- * Opens the archiver of the logs of runs, and creates the stream of archives if it is missing. Throws a Failure of kind `precondition` if
- * the server removes the messages of a log one by one.
- */
+/** Opens the archiver of the logs of runs, and creates the stream of archives if it is missing. */
 export async function openArchiver(
   { connection }: { readonly connection: NatsConnection },
   { graceMs = markerGraceMs }: ArchiverOptions = {},
 ): Promise<LogArchiver<RunKey>> {
-  if (!purgesAtOnce(connection)) throw oldServer(connection);
   const manager = await openJetStreamManager(connection);
   await ensureStream(connection, manager, channelOf(ArchivePartSchema));
   await ensureStream(connection, manager, channelOf(ArchivePageSchema));
@@ -214,7 +209,8 @@ class ShardArchiver {
       return "changed";
     }
     const isOver = Date.now() - Date.parse(stored.storedAt) >= this.#graceMs;
-    await this.#reader.removeArchived(log, isOver ? marker.revision : marker.revision - 1);
+    const through = isOver ? marker.revision : Number(archive.lastRevision);
+    await this.#reader.removeArchived(log, through);
     liveHubOf(this.#connection)?.written.forget(log);
     return isOver ? "archived" : "closed";
   }
@@ -223,9 +219,4 @@ class ShardArchiver {
 function withGap(log: string, sequence: number): Failure {
   const message = `the log ${log} is not archived: its batches have a gap after sequence ${sequence}; \`reeve verify\` shows what it lacks`;
   return new Failure("internal", ErrorReason.INTERNAL, message);
-}
-
-function oldServer({ info }: NatsConnection): Failure {
-  const message = `nats-server ${info?.version ?? ""} removes the messages of a log one by one; archives need 2.9.25 or later`;
-  return new Failure("precondition", ErrorReason.INTERNAL, message);
 }
