@@ -24,7 +24,7 @@ beforeAll(async () => {
   // Processes that start before the first archive need not know of it for an hour, so these start after it.
   const first = await openRunLog(nats);
   const key = freshRun();
-  await appendEvents(first, key, emptyTail, texts(emptyTail, "a"), signal);
+  await appendEvents(first, key, emptyTail, texts(emptyTail, "a", "b"), signal);
   expect(await whole.archive(key, signal)).toBe("archived");
   log = await openRunLog(await bench.connect());
   other = await openRunLog(await bench.connect());

@@ -123,6 +123,8 @@ export const gatewayConfig = z
     REEVE_RETAIN_DAYS: z.coerce.number().positive().max(36_500).optional(),
     /** How many runs of each tenant are kept after their end. Default: all. */
     REEVE_RETAIN_RUNS: z.coerce.number().int().min(1).max(1_000_000_000).optional(),
+    /** How many days after its end the log of a run is moved to the archive. Default: never. Use the same value in all gateways. */
+    REEVE_ARCHIVE_DAYS: z.coerce.number().min(7).max(36_500).optional(),
   })
   .refine(
     ({

@@ -10,6 +10,8 @@ import { keepProjectionOverNats } from "@reeve/jetstream/projection/keep-project
 import { openRunCatalog, openThreadCatalog } from "@reeve/jetstream/projection/nats-catalog";
 import { openThreadFeed } from "@reeve/jetstream/feed/nats";
 import { openPositionedRunFeed } from "@reeve/jetstream/feed/positioned/nats";
+import { openArchiver } from "@reeve/jetstream/log/archiver";
+import { eraseOrphans } from "@reeve/jetstream/log/erase-orphans";
 import { keepReserve } from "@reeve/jetstream/reserve/keep-reserve";
 import { bucketInstance, openTable } from "@reeve/jetstream/table/nats";
 import { Background } from "@reeve/platform/async/background";
@@ -27,6 +29,7 @@ import { serve } from "@reeve/platform/rpc/server";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import { watchStoredAgents } from "./app/explain/check-stored-agents.ts";
 import type { GatewayPorts } from "./app/gateway-ports.ts";
+import { archiveRuns } from "./app/retention/archive-runs.ts";
 import { retainRuns } from "./app/retention/retain-runs.ts";
 import { repairThreads } from "./app/sweep/repair-threads.ts";
 import type { Deadlines } from "./app/sweep/sweep-runs.ts";
@@ -173,6 +176,7 @@ function keepRoom(
   const reserve = { bytes: config.REEVE_STORE_RESERVE_BYTES, clock: steadyClock, log };
   if (reserve.bytes > 0) background.run((signal) => keepReserve(nats, reserve, signal));
   const { REEVE_RETAIN_DAYS: days, REEVE_RETAIN_RUNS: maxRuns } = config;
+  archiveOldRuns(background, config, { ports, nats, log });
   if (days === undefined && maxRuns === undefined) return;
   const policy = { maxAgeMs: days && days * dayMs, maxRuns };
   background.run(async (signal) => {
@@ -181,6 +185,23 @@ function keepRoom(
     const { recordAct } = audit;
     const retain = { ...ports, states, recordAct };
     await retainRuns(retain, policy, { process, clock: systemClock, log }, signal);
+  });
+}
+
+/** Moves the logs of old runs to the archive, and erases what archivers that died have left. */
+function archiveOldRuns(
+  background: Background,
+  { REEVE_ARCHIVE_DAYS: days }: GatewayConfig,
+  { ports, nats, log }: Pick<KeepRoomDependencies, "ports" | "nats" | "log">,
+): void {
+  if (days === undefined) return;
+  background.run(async (signal) => {
+    const archiver = await openArchiver(nats);
+    const states = await openTable(nats, ProjectionSchema);
+    const eraseLost = (until: AbortSignal) => eraseOrphans(nats, until);
+    const archiving = { runs: ports.runs, states, archiver, eraseOrphans: eraseLost };
+    const process = randomUUID();
+    await archiveRuns(archiving, days * dayMs, { process, clock: systemClock, log }, signal);
   });
 }
 

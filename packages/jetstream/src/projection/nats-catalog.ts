@@ -5,6 +5,7 @@ import type { DescMessage } from "@bufbuild/protobuf";
 import { IdleTimeout } from "@reeve/platform/async/idle-timeout";
 import { onAbort } from "@reeve/platform/async/on-abort";
 import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";
+import { archivedLogs } from "../log/archive/archived-logs.ts";
 import type { LogDefinition } from "../log/definitions.ts";
 import { runLogDefinition, threadLogDefinition } from "../log/definitions.ts";
 import { batchFromHeaders } from "../log/stored-batch.ts";
@@ -45,8 +46,24 @@ async function openCatalog<Key, Event, Schema extends DescMessage>(
   return {
     async *ends(signal) {
       for (const catalog of catalogs) yield* catalog.ends(signal);
+      if (definition.isArchived === true) yield* archivedEnds(connection, definition, shards, signal);
     },
   };
+}
+
+/** Yields the ends of the logs that were archived. Those that still have messages were yielded before, too. */
+async function* archivedEnds<Key, Event, Schema extends DescMessage>(
+  connection: NatsConnection,
+  { keyOf }: LogDefinition<Key, Event, Schema>,
+  shards: readonly OpenShard[],
+  signal: AbortSignal,
+): AsyncIterable<LogEnd<Key>> {
+  for await (const { log, archive } of archivedLogs(connection, signal)) {
+    const tokens = shards.map(({ channel }) => channel.tokensOf(log)).find((each) => each);
+    const key = tokens && keyOf(tokens);
+    if (key === undefined || archive === undefined) continue;
+    yield { key, sequence: archive.lastSequence, kinds: archive.kinds };
+  }
 }
 
 /** Reads the headers of the last message of each subject, which the stream indexes. */

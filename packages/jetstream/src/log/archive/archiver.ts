@@ -94,6 +94,8 @@ class ShardArchiver {
     await this.#reader.settle();
     const [first, end] = [await this.#reader.next(log, 0), await this.#reader.end(log)];
     if (first === undefined || end === undefined) return "nothing";
+    // What is left of a log without its archive looks like one that lacks its first event.
+    if (end.last < 2) return "nothing";
     const marker = [first, end].find((each) => each.marker !== undefined);
     if (marker !== undefined) return await this.#finish(log, marker);
     const sequences: number[] = [];
