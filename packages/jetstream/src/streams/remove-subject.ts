@@ -61,7 +61,10 @@ async function deleteEach(
     const next = await callStore(() => streams.getMessage(stream, query));
     if (next === null || next.seq >= end) break;
     ({ seq } = next);
-    pending.push(remove(seq));
+    const removing = remove(seq);
+    // Another one may fail before this one is waited for.
+    removing.catch(() => undefined);
+    pending.push(removing);
     if (pending.length < maxPending) continue;
     await Promise.all(pending);
     pending = [];

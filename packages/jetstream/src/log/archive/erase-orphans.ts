@@ -50,7 +50,7 @@ export async function eraseOrphans(
   async function look(message: JsMsg): Promise<"named" | "erased" | "undecided"> {
     const log = message.headers?.get(partHeaders.log) ?? "";
     const tail = Number(message.headers?.get(partHeaders.tail));
-    if (Date.now() - Number(message.info.timestampNanos / 1_000_000n) < firstLookMs) return "undecided";
+    if (Date.now() - Date.parse(message.timestamp) < firstLookMs) return "undecided";
     const known = await archives.index.get(log);
     if (known?.archive && messagesOf(known.archive).includes(message.seq)) return "named";
     const shard = readers.find(({ channel }) => channel.tokensOf(log) !== undefined);
@@ -86,6 +86,6 @@ export async function eraseOrphans(
       else message.ack();
       if (outcome === "erased") erased++;
     }
-    if (count === 0) return erased;
+    if (count < maxMessages) return erased;
   }
 }

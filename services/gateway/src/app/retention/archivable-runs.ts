@@ -11,6 +11,8 @@ import { isTerminal } from "@reeve/run/head/run-status";
 
 /** Interval between two runs, so that archives leave the store to others. */
 const intervalMs = 5;
+/** Runs that are held at a time. */
+const maxHeld = 5_000;
 
 const { tokensOf } = bucketOf(RunSchema);
 
@@ -19,16 +21,26 @@ interface ArchivablePorts {
   readonly clock: Clock;
 }
 
+/** A run that has ended. */
+interface EndedRun {
+  readonly name: string;
+  readonly key: RunKey;
+  readonly endedMs: number;
+  readonly sequence: number;
+}
+
 /**
- * The runs that ended at least `afterMs` ago, as their rows show them. A search begins at the first run whose archive the search before it
- * did not complete, so this process sees a run that is archived once.
+ * The runs that ended at least `afterMs` ago, as their rows show them, in the order of their ends. A search begins at the first run whose
+ * archive the search before it did not complete, so that a process looks at few runs again.
  */
 export class ArchivableRuns implements LogCatalog<RunKey> {
   readonly #ports: ArchivablePorts;
   readonly #afterMs: number;
-  /** When the runs of the present search ended that are not done. */
-  readonly #left = new Map<string, number>();
-  #nextFromMs = -Infinity;
+  /** When the runs ended that were found and are not settled. */
+  readonly #open = new Map<string, number>();
+  /** When the first run ended that is to be looked at again. */
+  #firstLeftMs = Infinity;
+  #fromMs = -Infinity;
 
   constructor(ports: ArchivablePorts, afterMs: number) {
     this.#ports = ports;
@@ -36,44 +48,68 @@ export class ArchivableRuns implements LogCatalog<RunKey> {
   }
 
   async *ends(signal: AbortSignal): AsyncIterable<LogEnd<RunKey>> {
-    const { runs, clock } = this.#ports;
-    const cutoffMs = clock.now() - this.#afterMs;
-    const fromMs = Math.min(this.#nextFromMs, this.#firstLeftMs());
-    this.#left.clear();
-    this.#nextFromMs = fromMs;
-    for await (const change of runs.watch("", signal)) {
-      if (change.kind === "current") break;
-      if (change.kind !== "written") continue;
-      const end = endOf(change.row);
-      if (end === undefined || end.endedMs > cutoffMs || end.endedMs < fromMs) continue;
-      this.#left.set(nameOf(end.key), end.endedMs);
-      yield { key: end.key, sequence: change.row.record.lastSequence, kinds: [] };
-      await clock.sleep(intervalMs, signal);
+    const { clock } = this.#ports;
+    const toMs = clock.now() - this.#afterMs;
+    const fromMs = Math.min(this.#fromMs, this.#firstLeftMs, ...this.#open.values());
+    this.#open.clear();
+    this.#firstLeftMs = Infinity;
+    this.#fromMs = fromMs;
+    let last: Pick<EndedRun, "name" | "endedMs"> = { name: "", endedMs: fromMs };
+    for (;;) {
+      const found = await this.#oldest(last, toMs, signal);
+      for (const run of found) {
+        this.#open.set(run.name, run.endedMs);
+        yield { key: run.key, sequence: run.sequence, kinds: [] };
+        last = run;
+        await clock.sleep(intervalMs, signal);
+      }
+      if (found.length < maxHeld) break;
     }
-    this.#nextFromMs = cutoffMs;
+    this.#fromMs = toMs;
   }
 
   /** Takes note of what became of a run. */
   settle(key: RunKey, outcome: ArchiveOutcome | "failed"): void {
-    if (outcome !== "closed" && outcome !== "changed") this.#left.delete(nameOf(key));
+    const name = nameOf(key);
+    const endedMs = this.#open.get(name) ?? Infinity;
+    this.#open.delete(name);
+    const isLeft = outcome === "closed" || outcome === "changed";
+    if (isLeft) this.#firstLeftMs = Math.min(this.#firstLeftMs, endedMs);
   }
 
-  #firstLeftMs(): number {
-    let first = Infinity;
-    for (const endedMs of this.#left.values()) first = Math.min(first, endedMs);
-    return first;
+  /** Returns the first runs after `last` that ended until `toMs`. */
+  async #oldest(
+    last: Pick<EndedRun, "name" | "endedMs">,
+    toMs: number,
+    signal: AbortSignal,
+  ): Promise<readonly EndedRun[]> {
+    let found: EndedRun[] = [];
+    for await (const change of this.#ports.runs.watch("", signal)) {
+      if (change.kind === "current") break;
+      if (change.kind !== "written") continue;
+      const run = endOf(change.row);
+      if (run === undefined || run.endedMs > toMs || compare(run, last) <= 0) continue;
+      found.push(run);
+      if (found.length >= 2 * maxHeld) found = found.toSorted(compare).slice(0, maxHeld);
+    }
+    return found.toSorted(compare).slice(0, maxHeld);
   }
+}
+
+function compare(a: Pick<EndedRun, "name" | "endedMs">, b: typeof a): number {
+  return a.endedMs - b.endedMs || (a.name < b.name ? -1 : Number(a.name > b.name));
 }
 
 function nameOf({ tenant, run }: RunKey): string {
   return `${tenant}.${run}`;
 }
 
-function endOf({ key, record }: Row<Run>) {
-  const { tenant } = tokensOf(key) ?? {};
-  const { status, endedAt, deleting, runId: run } = record;
+function endOf({ key: rowKey, record }: Row<Run>): EndedRun | undefined {
+  const { tenant } = tokensOf(rowKey) ?? {};
+  const { status, endedAt, deleting, runId: run, lastSequence: sequence } = record;
   if (tenant === undefined || !isTerminal(status) || endedAt === undefined || deleting) {
     return undefined;
   }
-  return { key: { tenant, run }, endedMs: timestampMs(endedAt) };
+  const key = { tenant, run };
+  return { key, name: nameOf(key), endedMs: timestampMs(endedAt), sequence };
 }

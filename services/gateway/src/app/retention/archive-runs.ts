@@ -10,8 +10,8 @@ import { Failure } from "@reeve/platform/failure";
 import { counter } from "@reeve/platform/telemetry/metrics";
 import { ArchivableRuns } from "./archivable-runs.ts";
 
-/** Interval between searches. Half of the runs that one finds were closed by the one before it. */
-const intervalMs = 3_600_000;
+/** Interval between searches: what one has closed, the next one completes, after the marker's hour. */
+const intervalMs = 2 * 3_600_000;
 
 const logs = counter({
   name: "reeve_archived_logs_total",
