@@ -43,11 +43,13 @@ async function partsOfArchive(): Promise<number> {
   return state.subjects?.["archive.part"] ?? 0;
 }
 
+function isChange(subject: string): boolean {
+  return /^(archive|run)\.|STREAM\.PURGE|STREAM\.MSG\.DELETE/.test(subject);
+}
+
 /** Returns a connection that loses its process at the n-th request that changes the store: none follows. */
 function dyingAt(nth: number, connection: Nats["connection"]): Nats["connection"] {
   let changes = 0;
-  const isChange = (subject: string) =>
-    /^(archive|run)\.|STREAM\.PURGE|STREAM\.MSG\.DELETE/.test(subject);
   return new Proxy(connection, {
     get(target, name) {
       const value: unknown = Reflect.get(target, name);
@@ -65,7 +67,6 @@ function dyingAt(nth: number, connection: Nats["connection"]): Nats["connection"
   });
 }
 
-// Requirement: OPS-11
 test("an archiver that dies at any step leaves a whole log, which the next one archives once", async () => {
   const words = ["1 a", "2 b", "3 c"];
   const archiver = await openArchiver(nats, { graceMs: 0 });
@@ -100,10 +101,7 @@ test("a removal that dies after the archive was erased is completed by the next 
   const archiver = await openArchiver(nats, { graceMs: 0 });
   await archiver.archive(key, signal);
   const own = await bench.connect();
-  const dying = await openRunLog(
-    { connection: dyingAt(2, own.connection) },
-    { maxRetryMs: 10 },
-  );
+  const dying = await openRunLog({ connection: dyingAt(2, own.connection) }, { maxRetryMs: 10 });
   await dying.removeThrough(key, -1_000_000, signal).catch(() => undefined);
   await own.connection.close();
   await expect(log.read(key, emptyTail, signal)).rejects.toMatchObject({ kind: "data_loss" });

@@ -6,7 +6,18 @@ import { openRunLog } from "../src/log/open.ts";
 import type { Tail } from "../src/log/port.ts";
 import { emptyTail } from "../src/log/port.ts";
 import type { RunKey } from "../src/log/run-log.ts";
-import { appendEvents, followUntil, freshRun, range, texts, wordsOf } from "./support/facts.ts";
+import { archivedView } from "./support/archived-view.ts";
+import {
+  appendEvents,
+  followUntil,
+  freshRun,
+  range,
+  runLogKind,
+  texts,
+  wordsOf,
+} from "./support/facts.ts";
+import { logContract } from "./support/log-contract.ts";
+import { partsContract } from "./support/parts-contract.ts";
 import { NatsBench } from "./support/nats-bench.ts";
 
 const signal = new AbortController().signal;
@@ -25,12 +36,17 @@ beforeAll(async () => {
   const first = await openRunLog(nats);
   const key = freshRun();
   await appendEvents(first, key, emptyTail, texts(emptyTail, "a", "b"), signal);
-  expect(await whole.archive(key, signal)).toBe("archived");
-  log = await openRunLog(await bench.connect());
-  other = await openRunLog(await bench.connect());
+  await whole.archive(key, signal);
+  const options = { tailCheckMs: 50 };
+  log = await openRunLog(await bench.connect(), options);
+  other = await openRunLog(await bench.connect(), options);
 });
 
 afterAll(() => bench[Symbol.asyncDispose]());
+
+const views = () => [archivedView(log, whole, 1), archivedView(other, whole, 1)] as const;
+logContract("of a run, archived after its first append", runLogKind, views, 20);
+partsContract("archived after its first append", runLogKind, () => views()[0]);
 
 async function written(batches: number, size = 10): Promise<{ key: RunKey; tails: Tail[] }> {
   const key = freshRun();

@@ -46,7 +46,8 @@ async function openCatalog<Key, Event, Schema extends DescMessage>(
   return {
     async *ends(signal) {
       for (const catalog of catalogs) yield* catalog.ends(signal);
-      if (definition.isArchived === true) yield* archivedEnds(connection, definition, shards, signal);
+      if (definition.isArchived === true)
+        yield* archivedEnds(connection, definition, shards, signal);
     },
   };
 }

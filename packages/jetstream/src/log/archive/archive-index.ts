@@ -75,7 +75,9 @@ export class ArchiveIndex {
       if (revision > 0) await removeSubject(this.#connection, archiveStream, subject, revision);
       return;
     }
-    throw storeUnavailable(new Error(`${subject} was changed by others in ${maxAttempts} attempts`));
+    throw storeUnavailable(
+      new Error(`${subject} was changed by others in ${maxAttempts} attempts`),
+    );
   }
 
   async #page(subject: string): Promise<StoredPage> {

@@ -3,7 +3,7 @@ import { bootClock } from "@reeve/platform/async/boot-clock";
 import { requestClientOf } from "@reeve/platform/nats/request-client";
 import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";
 import type { ApiError } from "../../streams/errors.ts";
-import { storeFailure } from "../../streams/errors.ts";
+import { isForbidden, storeFailure } from "../../streams/errors.ts";
 import { archiveStream } from "./archive-messages.ts";
 
 /** After which time the answer is asked for again, and for how long at most it is used meanwhile. */
@@ -51,7 +51,12 @@ export class ArchiveUse {
   async #ask(): Promise<boolean> {
     const atMs = bootClock.now();
     const subject = `$JS.API.STREAM.INFO.${archiveStream}`;
-    const reply = await requestClientOf(this.#connection).send(subject, {});
+    const requests = requestClientOf(this.#connection);
+    const reply = await requests.send(subject, {}).catch(unlessForbidden);
+    if (reply === "forbidden") {
+      this.#known = { isInUse: false, atMs };
+      return false;
+    }
     if (reply === undefined) throw storeUnavailable();
     const { error, state } = reply.json<{
       readonly error?: ApiError;
@@ -64,4 +69,10 @@ export class ArchiveUse {
     this.#known = { isInUse, atMs };
     return isInUse;
   }
+}
+
+/** The users of the store were written before there were archives. The archiver has the same users, so there is no archive. */
+function unlessForbidden(error: unknown): "forbidden" {
+  if (isForbidden(error)) return "forbidden";
+  throw error;
 }

@@ -48,7 +48,12 @@ export async function withArchivedRaw(
   let revision = after;
   // Some servers remove what was archived one by one, oldest first.
   const isRest = after === 0 && messages[0]?.first !== 1;
-  const first = isRest ? Math.max(0, messages.findIndex(({ marker }) => marker !== undefined)) : 0;
+  const first = isRest
+    ? Math.max(
+        0,
+        messages.findIndex(({ marker }) => marker !== undefined),
+      )
+    : 0;
   for (const message of messages.slice(first)) {
     if (message.marker === undefined) batches.push(message);
     else {

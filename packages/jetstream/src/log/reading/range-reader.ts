@@ -71,7 +71,8 @@ export class RangeReader<Key, Event, Schema extends DescMessage> {
 
   /** Reads the last batch first: a reader that knows only a sequence usually has everything before it. */
   async readAfter(subject: string, afterSequence: number, signal: AbortSignal): Promise<BatchPart> {
-    const last = afterSequence === 0 ? undefined : await this.#reader.last(subject, followed, signal);
+    const last =
+      afterSequence === 0 ? undefined : await this.#reader.last(subject, followed, signal);
     if (last === undefined || last.first > afterSequence + 1) {
       return await this.readFollowed(subject, emptyTail, signal);
     }

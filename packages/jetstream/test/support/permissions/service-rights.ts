@@ -35,6 +35,15 @@ export const published: readonly Right[] = [
   ],
   ["remove the log of a run", "$JS.API.STREAM.PURGE.RUNS", ["gateway"]],
   ["remove a batch of a run", "$JS.API.STREAM.MSG.DELETE.RUNS", ["gateway"]],
+  ["store a part of an archive", "archive.part", ["gateway"]],
+  ["change the index of archives", "archive.page.7", ["gateway"]],
+  ["read a part of an archive", "$JS.API.DIRECT.GET.ARCHIVE", ["gateway", "runtime", "approvals"]],
+  [
+    "read the index of archives",
+    "$JS.API.STREAM.MSG.GET.ARCHIVE",
+    ["gateway", "runtime", "approvals"],
+  ],
+  ["erase a part of an archive", "$JS.API.STREAM.MSG.DELETE.ARCHIVE", ["gateway"]],
   ["append to the log of a thread", "thread.acme.thread_1.log", ["gateway", "runtime"]],
   [
     "read the log of a thread",
