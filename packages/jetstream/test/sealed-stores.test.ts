@@ -14,6 +14,7 @@ import type { Nats } from "@reeve/platform/nats/connect-nats";
 import { jetstreamManager } from "@nats-io/jetstream";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openRunFeed } from "../src/feed/nats.ts";
+import { openArchiver } from "../src/log/archive/archiver.ts";
 import { openRunLog } from "../src/log/open.ts";
 import { emptyTail } from "../src/log/port.ts";
 import type { ArtifactStore } from "../src/objects/artifact-store.ts";
@@ -85,6 +86,19 @@ function stored(): Buffer {
       .map((file) => readFileSync(join(file.parentPath, file.name))),
   );
 }
+
+test("an archived log stays sealed with the key of its tenant", async () => {
+  const key = freshRun();
+  const first = await appendEvents(log, key, emptyTail, texts(emptyTail, "a"), signal);
+  await appendEvents(log, key, first, texts(first, "b"), signal);
+  const archiver = await openArchiver(await bench.connect());
+  expect(await archiver.archive(key, signal)).toBe("closed");
+  expect(wordsOf((await other.read(key, emptyTail, signal)).events)).toEqual(["1 a", "2 b"]);
+  const withoutKeys = await openRunLog(await bench.connect(), { maxRetryMs: 10 });
+  await expect(withoutKeys.read(key, emptyTail, signal)).rejects.toMatchObject({
+    kind: "precondition",
+  });
+});
 
 test("no file of the server has what was stored, and everything can be read", async () => {
   const nats = await connectWithKeys();

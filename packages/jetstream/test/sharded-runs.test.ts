@@ -4,6 +4,7 @@ import type { Nats } from "@reeve/platform/nats/connect-nats";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openRunFeed } from "../src/feed/nats.ts";
 import { openPositionedRunFeed } from "../src/feed/positioned/nats.ts";
+import { openArchiver } from "../src/log/archive/archiver.ts";
 import { openRunLog } from "../src/log/open.ts";
 import { emptyTail } from "../src/log/port.ts";
 import { openRunCatalog } from "../src/projection/nats-catalog.ts";
@@ -54,6 +55,19 @@ describe.each([4, 16])("in a store with %i shards,", (runShards) => {
 
   logContract("of a run", runLogKind, () => [log, other], 200);
   partsContract("of shards", runLogKind, () => log);
+
+  test("a log is archived, and read and removed as before", async () => {
+    const nats = await bench.connect();
+    const archiver = await openArchiver(nats);
+    const key = freshRun();
+    const first = await appendEvents(log, key, emptyTail, texts(emptyTail, "a"), signal);
+    await appendEvents(log, key, first, texts(first, "b"), signal);
+    expect(await archiver.archive(key, signal)).toBe("closed");
+    const { events, tail } = await other.read(key, emptyTail, signal);
+    expect(wordsOf(events)).toEqual(["1 a", "2 b"]);
+    await log.removeThrough(key, tail.revision, signal);
+    expect((await other.read(key, emptyTail, signal)).events).toEqual([]);
+  });
 
   test("a log is in one stream, under a name that does not depend on the shards", async () => {
     const nats = await bench.connect();

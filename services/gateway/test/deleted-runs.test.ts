@@ -1,7 +1,8 @@
 import { create } from "@bufbuild/protobuf";
 import { ApprovalSchema, ApprovalState } from "@reeve/contracts/approval";
 import { ProjectionSchema } from "@reeve/contracts/projection";
-import { RunStatus } from "@reeve/contracts/run";
+import { RunSchema, RunStatus } from "@reeve/contracts/run";
+import { openArchiver } from "@reeve/jetstream/log/archiver";
 import { requestRebuild } from "@reeve/jetstream/projection/request-rebuild";
 import { openTable } from "@reeve/jetstream/table/nats";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -60,10 +61,13 @@ test("a run that has not ended is not deleted", async () => {
   expect((await bench.acme.runs.getRun({ runId })).run?.status).toBe(RunStatus.QUEUED);
 });
 
-test("a rebuild restores no deleted run, and drops a row whose log is gone", async () => {
-  const [deleted, kept] = [await ended(), await ended()];
-  await expect.poll(listed).toEqual(expect.arrayContaining([deleted, kept]));
+test("a rebuild restores no deleted run, restores the row of an archived one, and drops a row whose log is gone", async () => {
+  const [deleted, kept, archived] = [await ended(), await ended(), await ended()];
+  await expect.poll(listed).toEqual(expect.arrayContaining([deleted, kept, archived]));
   await bench.acme.runs.deleteRun({ runId: deleted });
+  const archiver = await openArchiver(bench.nats, { graceMs: 0 });
+  expect(await archiver.archive({ tenant: "acme", run: archived }, never)).toBe("archived");
+  await (await openTable(bench.nats, RunSchema)).delete(`acme.${archived}`, never);
   // The log of the other one disappears without its row.
   await bench.nats.connection.request(
     "$JS.API.STREAM.PURGE.RUNS",
@@ -76,6 +80,7 @@ test("a rebuild restores no deleted run, and drops a row whose log is gone", asy
   const left = await listed();
   expect(left).not.toContain(deleted);
   expect(left).not.toContain(kept);
+  expect(left).toContain(archived);
 });
 
 test("a thread continues after a turn was deleted", async () => {

@@ -10,6 +10,7 @@ from reeve.agent.v1 import offered_plugin_pb2 as _offered_plugin_pb2
 from reeve.agent.v1 import resolution_plan_pb2 as _resolution_plan_pb2
 from reeve.agent.v1 import skill_pb2 as _skill_pb2
 from reeve.approval.v1 import approval_pb2 as _approval_pb2
+from reeve.bus.v1 import archive_pb2 as _archive_pb2
 from reeve.content.v1 import content_pb2 as _content_pb2
 from reeve.knowledge.v1 import knowledge_pb2 as _knowledge_pb2
 from reeve.plugin.v1 import plugin_pb2 as _plugin_pb2
@@ -1075,16 +1076,18 @@ class CancelRequested(_message.Message):
     def __init__(self, requested_by: _Optional[str] = ..., reason: _Optional[str] = ...) -> None: ...
 
 class RunBatch(_message.Message):
-    __slots__ = ("first_sequence", "events", "previous_digest", "salt")
+    __slots__ = ("first_sequence", "events", "previous_digest", "salt", "archive")
     FIRST_SEQUENCE_FIELD_NUMBER: _ClassVar[int]
     EVENTS_FIELD_NUMBER: _ClassVar[int]
     PREVIOUS_DIGEST_FIELD_NUMBER: _ClassVar[int]
     SALT_FIELD_NUMBER: _ClassVar[int]
+    ARCHIVE_FIELD_NUMBER: _ClassVar[int]
     first_sequence: int
     events: _containers.RepeatedCompositeFieldContainer[RunEvent]
     previous_digest: bytes
     salt: bytes
-    def __init__(self, first_sequence: _Optional[int] = ..., events: _Optional[_Iterable[_Union[RunEvent, _Mapping]]] = ..., previous_digest: _Optional[bytes] = ..., salt: _Optional[bytes] = ...) -> None: ...
+    archive: _archive_pb2.LogArchive
+    def __init__(self, first_sequence: _Optional[int] = ..., events: _Optional[_Iterable[_Union[RunEvent, _Mapping]]] = ..., previous_digest: _Optional[bytes] = ..., salt: _Optional[bytes] = ..., archive: _Optional[_Union[_archive_pb2.LogArchive, _Mapping]] = ...) -> None: ...
 
 class Dispatch(_message.Message):
     __slots__ = ("tenant", "run_id", "after_sequence", "cancelled")
