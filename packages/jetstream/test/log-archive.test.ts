@@ -6,7 +6,7 @@ import { openRunLog } from "../src/log/open.ts";
 import type { Tail } from "../src/log/port.ts";
 import { emptyTail } from "../src/log/port.ts";
 import type { RunKey } from "../src/log/run-log.ts";
-import { archivedView } from "./support/archived-view.ts";
+import { archivedView } from "./support/history/archived-view.ts";
 import {
   appendEvents,
   followUntil,

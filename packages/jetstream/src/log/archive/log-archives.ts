@@ -14,7 +14,7 @@ import { ArchiveUse } from "./archive-use.ts";
 import { archiveOf, markerMessage, markerOf, tailRevision } from "./marker.ts";
 import { archiveDamaged, isArchiveDamaged } from "./segments.ts";
 
-/** How often what is missing is looked for again: its log may be being deleted. */
+/** How many times a read is attempted of an archive that lacks something: its log may be being deleted. */
 const maxAttempts = 4;
 const retryMs = 150;
 

@@ -1,9 +1,9 @@
 import type { RunEvent } from "@reeve/contracts/run";
-import type { LogArchiver } from "../../src/log/archive/port.ts";
-import type { openRunLog } from "../../src/log/open.ts";
-import type { EventRange, Tail } from "../../src/log/port.ts";
-import { emptyTail } from "../../src/log/port.ts";
-import type { RunKey } from "../../src/log/run-log.ts";
+import type { LogArchiver } from "../../../src/log/archive/port.ts";
+import type { openRunLog } from "../../../src/log/open.ts";
+import type { EventRange, Tail } from "../../../src/log/port.ts";
+import { emptyTail } from "../../../src/log/port.ts";
+import type { RunKey } from "../../../src/log/run-log.ts";
 
 type OpenLog = Awaited<ReturnType<typeof openRunLog>>;
 /** What a log offers to the contracts of logs. */
