@@ -1,5 +1,7 @@
 import { jetstreamManager } from "@nats-io/jetstream";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openRunFeed } from "../src/feed/nats.ts";
+import { openPositionedRunFeed } from "../src/feed/positioned/nats.ts";
 import { openArchiver } from "../src/log/archive/archiver.ts";
 import type { LogArchiver } from "../src/log/archive/port.ts";
 import { openRunLog } from "../src/log/open.ts";
@@ -184,4 +186,22 @@ test("two archivers store a log once", async () => {
   expect(await whole.archive(key, signal)).not.toBe("changed");
   expect(await partsOfArchive()).toBe(parts + 1);
   expect((await other.read(key, emptyTail, signal)).events).toHaveLength(6);
+});
+
+test.each([
+  ["shares its work", openRunFeed],
+  ["stores its position", openPositionedRunFeed],
+])("a feed that %s has no markers, also if it accepts unknown kinds", async (_, open) => {
+  const nats = await bench.connect();
+  const { key } = await written(2);
+  await closing.archive(key, signal);
+  const { key: next } = await written(1);
+  const feed = await open(nats);
+  const cases = new Set<string | undefined>();
+  for await (const batch of feed.consume("any-kind", { has: () => true }, signal)) {
+    for (const { event } of batch.events) cases.add(event.case);
+    batch.acknowledge();
+    if (batch.key.run === next.run) break;
+  }
+  expect([...cases]).toEqual(["text"]);
 });

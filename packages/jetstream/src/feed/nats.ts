@@ -20,7 +20,7 @@ import { maxPayloadBytes } from "../streams/payload-limit.ts";
 import type { OpenShard } from "../streams/shards/open-shards.ts";
 import { openShards } from "../streams/shards/open-shards.ts";
 import { mergedFeed } from "./merged-feed.ts";
-import { batchOpener } from "./open-batch-content.ts";
+import { batchOpener, isOfKinds } from "./open-batch-content.ts";
 import type { Feed, FeedBatch, KindFilter } from "./port.ts";
 import type { RunFeed } from "./run-feed.ts";
 import type { ThreadFeed } from "./thread-feed.ts";
@@ -183,7 +183,7 @@ function feedOfStream<Key, Event, Schema extends DescMessage>(
   ): Promise<FeedBatch<Key, Event> | undefined> {
     const announced =
       message.headers && batchFromHeaders(message.seq, message.headers, message.data);
-    const matches = announced?.kinds.some((kind) => kinds.has(kind)) ?? false;
+    const matches = announced !== undefined && isOfKinds(announced, kinds);
     try {
       const batch = matches ? await wholeBatch(message, announced, signal) : undefined;
       // A log may be deleted before its batches are read.

@@ -7,6 +7,7 @@ import { openBatch } from "../log/sealed-batch.ts";
 import type { StoredBatch } from "../log/stored-batch.ts";
 import { contentOf } from "../log/stored-batch.ts";
 import { payloadCipherOf } from "../sealing/payload-cipher.ts";
+import type { KindFilter } from "./port.ts";
 
 /** The events of a batch, and whose they are. */
 interface KeyedEvents<Key, Event> {
@@ -52,4 +53,9 @@ export function batchOpener<Key, Event, Schema extends DescMessage>(
       }
     },
   };
+}
+
+/** Returns whether a reader of `kinds` needs a batch. Nobody needs a message that stands for what was archived. */
+export function isOfKinds({ kinds: found, marker }: StoredBatch, kinds: KindFilter): boolean {
+  return marker === undefined && found.some((kind) => kinds.has(kind));
 }

@@ -8,6 +8,7 @@ import { batchFromHeaders, batchOf } from "../../log/stored-batch.ts";
 import { isKeysUnavailable, isTenantKeyDeleted } from "../../sealing/key-failures.ts";
 import type { StoredMessage, StreamMessages } from "../../streams/stream-messages.ts";
 import type { BatchOpener } from "../open-batch-content.ts";
+import { isOfKinds } from "../open-batch-content.ts";
 import type { FeedBatch, KindFilter } from "../port.ts";
 import type { DueRetry, ReadProgress } from "./progress.ts";
 
@@ -102,8 +103,8 @@ export class BatchIntake<Key, Event> {
     return batchIn(opened);
   }
 
-  #matches({ batch: { kinds } }: PlacedBatch): boolean {
-    return kinds.some((kind) => this.#options.kinds.has(kind));
+  #matches({ batch }: PlacedBatch): boolean {
+    return isOfKinds(batch, this.#options.kinds);
   }
 
   /** Returns a batch that is to be processed, or `locked` while the key of its tenant is not available, or is the wrong one. Takes note of the other reasons why it is not. */

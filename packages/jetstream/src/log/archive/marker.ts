@@ -11,6 +11,9 @@ import { archiveHeader, batchHeaders, expectedLastHeader } from "../stored-batch
 /** A closed log gets no batches: its marker may be removed. The marker of an open one stays, and batches may follow it. */
 export type MarkerKind = "closed" | "open";
 
+/** A kind that no projection of a version without archives needs, so that its feeds skip markers. */
+const unneededKind = "text";
+
 /** A message that stands for the batches that came before it. */
 export interface MarkerMessage {
   readonly data: Uint8Array;
@@ -27,6 +30,7 @@ export function markerMessage(
   described.set(expectedLastHeader, String(expectedLast));
   described.set(batchHeaders.first, "1");
   described.set(batchHeaders.last, String(archive.lastSequence));
+  described.set(batchHeaders.kinds, unneededKind);
   described.set(batchHeaders.write, write);
   described.set(batchHeaders.digest, archive.digest);
   described.set(archiveHeader, kind);
