@@ -6,9 +6,13 @@ import type { ApiError } from "../../streams/errors.ts";
 import { isForbidden, storeFailure } from "../../streams/errors.ts";
 import { archiveStream } from "./archive-messages.ts";
 
-/** After which time the answer is asked for again, and for how long at most it is used meanwhile. */
+/**
+ * After which time the answer is asked for again, for how long at most it is used meanwhile, and for how long if the store does not give
+ * another one: a store without archives works as well while it cannot answer.
+ */
 const refreshMs = 5 * 60_000;
 const maxAgeMs = 10 * 60_000;
+const maxUnansweredMs = 30 * 60_000;
 /**
  * How long the marker of a closed log stays in it. Until it is removed, no reader and no writer of the log needs the index: so all
  * processes know by then that there is one.
@@ -35,9 +39,9 @@ export class ArchiveUse {
     const ageMs = known === undefined ? Infinity : bootClock.now() - known.atMs;
     if (ageMs <= refreshMs) return false;
     const asking = this.isInUseNow();
-    if (ageMs > maxAgeMs) return await asking;
-    asking.catch(() => undefined);
-    return false;
+    if (ageMs > maxUnansweredMs) return await asking;
+    const unlessAnswered = asking.catch(() => false);
+    return ageMs > maxAgeMs && (await unlessAnswered);
   }
 
   /** Returns whether the store has an archive now. */

@@ -2,14 +2,17 @@ import { randomBytes } from "node:crypto";
 import type { NatsConnection } from "@nats-io/transport-node";
 import type { LogArchive } from "@reeve/contracts/archive";
 import { sleep } from "@reeve/platform/async/sleep";
+import type { RequestClient } from "@reeve/platform/nats/request-client";
+import { requestClientOf } from "@reeve/platform/nats/request-client";
 import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";
 import { isConflict, storeFailure } from "../../streams/errors.ts";
+import { settleStream } from "../../streams/settle-stream.ts";
 import { StreamPublisher } from "../../streams/stream-publisher.ts";
 import type { Tail } from "../port.ts";
 import { bytesOf } from "../reading/batch-size.ts";
 import type { StoredBatch } from "../stored-batch.ts";
 import { ArchiveIndex } from "./archive-index.ts";
-import { ArchiveMessages } from "./archive-messages.ts";
+import { ArchiveMessages, archiveStream } from "./archive-messages.ts";
 import { ArchiveUse } from "./archive-use.ts";
 import { archiveOf, markerMessage, markerOf, tailRevision } from "./marker.ts";
 import { archiveDamaged, isArchiveDamaged } from "./segments.ts";
@@ -30,12 +33,14 @@ export class LogArchives {
   readonly messages: ArchiveMessages;
   readonly #use: ArchiveUse;
   readonly #publisher: StreamPublisher;
+  readonly #requests: RequestClient;
 
   constructor(connection: NatsConnection) {
     this.index = new ArchiveIndex(connection);
     this.messages = new ArchiveMessages(connection);
     this.#use = new ArchiveUse(connection);
     this.#publisher = new StreamPublisher(connection);
+    this.#requests = requestClientOf(connection);
     // The first log that is created need not wait for it.
     this.#use.isInUseNow().catch(() => undefined);
   }
@@ -127,6 +132,11 @@ export class LogArchives {
       if (isDue(archive)) await this.messages.erase(messagesOf(archive));
     }
     if (entry?.archive && isDue(entry.archive)) await this.index.remove(entry);
+  }
+
+  /** As the `settle` of a reader, for the index. Costs nothing while there are no archives. */
+  async settle(): Promise<void> {
+    if (await this.#use.isInUse()) await settleStream(this.#requests, archiveStream);
   }
 
   /** Returns whether the store has an archive at this moment. */

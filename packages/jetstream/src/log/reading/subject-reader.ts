@@ -80,7 +80,8 @@ export class SubjectReader {
     // The connection may have moved to another server since the stream was opened.
     const { connection, stream } = this.#source;
     assertKeepsReplicas(connection);
-    await settleStream(requestClientOf(connection), stream);
+    const requests = requestClientOf(connection);
+    await Promise.all([settleStream(requests, stream), this.#archives?.settle()]);
   }
 
   /** Returns the last batch of the subject; if it may lag, as any server knows it. */
