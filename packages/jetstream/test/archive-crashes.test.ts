@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { jetstreamManager } from "@nats-io/jetstream";
+import type { PublishOptions } from "@nats-io/transport-node";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
 import { eraseOrphans } from "../src/log/archive/erase-orphans.ts";
 import { openArchiver } from "../src/log/archive/archiver.ts";
@@ -131,4 +132,85 @@ test("the catalog of runs has archived ones", async () => {
   const catalog = await openRunCatalog(nats);
   const ends = await Array.fromAsync(catalog.ends(signal));
   expect(ends).toContainEqual({ key, sequence: 3, kinds: ["text"] });
+});
+
+/** Returns a connection that performs a step, once, before it sends a request to a subject that matches. The step gets its arguments. */
+function pausedBefore(
+  pattern: RegExp,
+  step: (subject: string, data: Uint8Array, options: PublishOptions) => Promise<unknown>,
+  connection: Nats["connection"],
+): Nats["connection"] {
+  let isDone = false;
+  return new Proxy(connection, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name);
+      if (typeof value !== "function") return value;
+      const call = (given: unknown[]): unknown => Reflect.apply(value, target, given);
+      if (name !== "publish") return (...given: unknown[]) => call(given);
+      return (...given: [string, Uint8Array, PublishOptions]) => {
+        if (isDone || !pattern.test(given[0])) return call(given);
+        isDone = true;
+        void step(...given).then(() => call(given));
+        return undefined;
+      };
+    },
+  });
+}
+
+test("a log that another archiver completes meanwhile stays in the index", async () => {
+  const key = await written();
+  await (await openArchiver(nats)).archive(key, signal);
+  const complete = await openArchiver(nats, { graceMs: 0 });
+  const own = await bench.connect();
+  const step = () => complete.archive(key, signal);
+  // It has read the marker, and not yet the index.
+  const paused = pausedBefore(/STREAM\.MSG\.GET\.ARCHIVE/, step, own.connection);
+  const slow = await openArchiver({ connection: paused }, { graceMs: 0 });
+  expect(await slow.archive(key, signal)).toBe("archived");
+  expect(wordsOf((await log.read(key, emptyTail, signal)).events)).toEqual(["1 a", "2 b", "3 c"]);
+});
+
+test("a log that is deleted while it is archived leaves nothing in the index", async () => {
+  const key = await written();
+  const parts = await partsOfArchive();
+  const { tail } = await log.last(key, signal);
+  const own = await bench.connect();
+  const step = () => log.removeThrough(key, tail.revision, signal);
+  // Its marker is stored, and the index does not name it.
+  const paused = pausedBefore(/^archive\.page/, step, own.connection);
+  expect(await (await openArchiver({ connection: paused })).archive(key, signal)).toBe("changed");
+  expect((await log.read(key, emptyTail, signal)).events).toEqual([]);
+  expect(await partsOfArchive()).toBe(parts);
+  await appendEvents(log, key, emptyTail, texts(emptyTail, "anew"), signal);
+});
+
+test("a marker that the store keeps although it refuses it names a whole archive", async () => {
+  const key = await written();
+  const own = await bench.connect();
+  const step = async (subject: string, data: Uint8Array, { headers }: PublishOptions) => {
+    own.connection.publish(subject, data, { ...(headers && { headers }) });
+    const end = async () => (await log.last(key, signal)).tail.revision;
+    await expect.poll(end).toBeLessThan(0);
+    const { tail } = await log.last(key, signal);
+    await appendEvents(log, key, tail, texts(tail, "late"), signal);
+  };
+  const paused = pausedBefore(/^run\./, step, own.connection);
+  await (await openArchiver({ connection: paused })).archive(key, signal);
+  await (await openArchiver(nats)).archive(key, signal);
+  const { events } = await log.read(key, emptyTail, signal);
+  expect(wordsOf(events)).toEqual(["1 a", "2 b", "3 c", "4 late"]);
+});
+
+test("nothing is removed from a log whose archive lacks something", async () => {
+  const key = await written();
+  const own = await bench.connect();
+  // Its marker is stored.
+  const step = async () => {
+    const { streams } = await jetstreamManager(nats.connection);
+    await streams.purge("ARCHIVE", { filter: "archive.part" });
+  };
+  const paused = pausedBefore(/^archive\.page/, step, own.connection);
+  const archiver = await openArchiver({ connection: paused });
+  await expect(archiver.archive(key, signal)).rejects.toMatchObject({ kind: "data_loss" });
+  expect(await Array.fromAsync(log.readBatches(key, signal))).toHaveLength(3);
 });

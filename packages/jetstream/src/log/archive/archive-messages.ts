@@ -77,6 +77,12 @@ export class ArchiveMessages {
     return await decodeSegment(log, segment, Buffer.concat(parts));
   }
 
+  /** Returns whether the stream has all of the messages, as its leader knows. */
+  async has(sequences: readonly number[]): Promise<boolean> {
+    for (const seq of sequences) if (await this.#isErased(seq)) return false;
+    return true;
+  }
+
   /** Overwrites and removes messages. A missing message is not an error. Needs no room in the store. */
   async erase(sequences: readonly number[]): Promise<void> {
     for (const seq of sequences) {

@@ -28,7 +28,7 @@ import type { StoredBatch } from "../stored-batch.ts";
 import { markerGraceMs } from "./archive-use.ts";
 import type { ArchiveOutcome, LogArchiver } from "./port.ts";
 import type { LogArchives } from "./log-archives.ts";
-import { archivesOf } from "./log-archives.ts";
+import { archivesOf, messagesOf } from "./log-archives.ts";
 import { archiveOf, markerMessage } from "./marker.ts";
 import { encodeSegment, SegmentCutter } from "./segments.ts";
 
@@ -66,7 +66,7 @@ export async function openArchiver(
  * 2. A marker that names them is appended after the last batch. If the log has another end by then, what was stored is erased. From here
  *    on, readers use the archive, and appends open the log first.
  * 3. The index names them. If the log is gone by then, it forgets them again.
- * 4. The batches are removed from the stream of the log.
+ * 4. The archive is read again, and the batches are removed from the stream of the log.
  * 5. Long after, when every process knows that there is an index, the marker is removed.
  */
 class ShardArchiver {
@@ -110,8 +110,9 @@ class ShardArchiver {
       await this.#archives.messages.erase(sequences);
       return await this.#finish(log, stored);
     }
-    const closed = await this.#close(log, stored, end);
-    if (closed !== undefined) return await this.#finish(log, closed);
+    const next = await this.#close(log, stored, end);
+    if (next === undefined) return "changed";
+    if (next !== "other") return await this.#finish(log, next);
     await this.#archives.messages.erase(sequences);
     return "changed";
   }
@@ -168,24 +169,25 @@ class ShardArchiver {
     return archive;
   }
 
-  /** Appends a marker after the last batch. Returns undefined if the log has another end. */
+  /**
+   * Appends a marker after the last batch, and returns it. `other`: the log continues with something else, so that no message can name what
+   * was stored. Undefined: the log does not show it.
+   */
   async #close(
     log: string,
     archive: LogArchive,
     { revision: expectedLast }: StoredBatch,
-  ): Promise<StoredBatch | undefined> {
+  ): Promise<StoredBatch | "other" | undefined> {
     const write = randomBytes(12).toString("base64url");
     const { data, headers } = markerMessage(archive, "closed", { expectedLast, write });
     const reply = await this.#publisher.publish(log, data, headers, { usesReserve: false });
     if (reply.kind === "refused" && !isConflict(reply.error)) throw storeFailure(reply.error);
-    if (reply.kind === "refused") {
-      // A server that has just become the leader may refuse what it has stored.
-      const end = await this.#reader.end(log);
-      return end?.write === write ? end : undefined;
-    }
     // What was stored stays until it is known whether the marker names it.
     if (reply.kind === "unanswered") throw storeUnavailable();
-    return await this.#reader.end(log);
+    // A server that has just become the leader may refuse what it has stored. Batches may follow it already.
+    const next = await this.#reader.next(log, expectedLast);
+    if (next === undefined || next.write === write) return next;
+    return reply.kind === "stored" ? undefined : "other";
   }
 
   /** Does what is left to do for a log with a marker. */
@@ -194,22 +196,24 @@ class ShardArchiver {
     const { index } = this.#archives;
     const archive = archiveOf(marker);
     const known = await index.get(log);
-    if (marker.marker === "open") {
-      if (known === undefined) {
-        const named = { log, marker: BigInt(marker.revision), archive };
-        await index.put(create(ArchivedLogSchema, named));
-      }
-      return "archived";
-    }
-    if (known?.marker !== BigInt(marker.revision)) {
-      await index.put(create(ArchivedLogSchema, { log, marker: BigInt(marker.revision), archive }));
-    }
+    const named = BigInt(marker.revision);
+    const isOpen = marker.marker === "open";
+    // The log was deleted, and another one with its name was archived since.
+    if (known !== undefined && known.marker > named) return "changed";
+    const isNamed = known !== undefined && (isOpen || known.marker === named);
+    if (isNamed && isOpen) return "archived";
+    if (!isNamed) await index.put(create(ArchivedLogSchema, { log, marker: named, archive }));
     await this.#reader.settle();
     const stored = await this.#stored.assigned(marker.revision);
     if (stored === undefined) {
-      await index.remove({ log, marker: BigInt(marker.revision) });
+      // A deletion erases the archive before it removes the marker. Another archiver, which was first, does not.
+      if (await this.#archives.messages.has(messagesOf(archive))) return "archived";
+      await index.remove({ log, marker: named });
       return "changed";
     }
+    if (isOpen) return "archived";
+    // Nothing is removed that cannot be read from the archive, whoever has stored it.
+    for (const segment of archive.segments) await this.#archives.messages.read(log, segment);
     const isOver = Date.now() - Date.parse(stored.storedAt) >= this.#graceMs;
     const through = isOver ? marker.revision : Number(archive.lastRevision);
     await this.#reader.removeArchived(log, through);
