@@ -204,11 +204,9 @@ test("a marker that the store keeps although it refuses it names a whole archive
 test("nothing is removed from a log whose archive lacks something", async () => {
   const key = await written();
   const own = await bench.connect();
+  const { streams } = await jetstreamManager(nats.connection);
+  const step = () => streams.purge("ARCHIVE", { filter: "archive.part" });
   // Its marker is stored.
-  const step = async () => {
-    const { streams } = await jetstreamManager(nats.connection);
-    await streams.purge("ARCHIVE", { filter: "archive.part" });
-  };
   const paused = pausedBefore(/^archive\.page/, step, own.connection);
   const archiver = await openArchiver({ connection: paused });
   await expect(archiver.archive(key, signal)).rejects.toMatchObject({ kind: "data_loss" });
