@@ -212,7 +212,7 @@ class ShardArchiver {
       return "changed";
     }
     if (isOpen) return "archived";
-    // Nothing is removed that cannot be read from the archive, whoever has stored it.
+    // Nothing is removed that cannot be read from the archive, which another archiver may have stored.
     for (const segment of archive.segments) await this.#archives.messages.read(log, segment);
     const isOver = Date.now() - Date.parse(stored.storedAt) >= this.#graceMs;
     const through = isOver ? marker.revision : Number(archive.lastRevision);
