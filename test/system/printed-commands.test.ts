@@ -118,6 +118,13 @@ function writeScript(): void {
     /```yaml\n(.*?)```/s.exec(readFileSync(join(root, "docs/workflows.md"), "utf8")) ?? [];
   writeFileSync(join(folder, "greeting.yaml"), greeting);
   mkdirSync(join(folder, "scripts"));
+  mkdirSync(join(folder, "my-agent"));
+  const page = readFileSync(join(root, "docs/guide/script-a-model.md"), "utf8");
+  const [agent = "", weather = ""] = [...page.matchAll(/```yaml\n(.*?)```/gs)].map(
+    ([, text]) => text,
+  );
+  writeFileSync(join(folder, "my-agent/agent.yaml"), agent);
+  writeFileSync(join(folder, "scripts/weather.yaml"), weather);
   const script = stringify(
     { conversations, turns: report.turns },
     { aliasDuplicateObjects: false },
@@ -188,7 +195,7 @@ async function filledIn({ args }: ReeveCommand): Promise<readonly string[]> {
 function isLocal(word: string, before: string, verb: string): boolean {
   if (word === "csv-report") return verb === "init";
   return (
-    /^csv-report\/|^\.\/|^(agent|greeting)\.yaml$|^agents\/$/.test(word) ||
+    /^(csv-report|my-agent)\/|^\.\/|^(agent|greeting)\.yaml$|^agents\/$/.test(word) ||
     before === "-o" ||
     (verb === "verify" && /^receipt\.json$|^keys\.pem$|^log\.jsonl$/.test(word)) ||
     (before === "--file" && verb === "tokens")

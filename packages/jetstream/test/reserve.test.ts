@@ -35,6 +35,14 @@ const stopped: Clock = {
   },
 };
 
+/** As `stopped`, but a look because of an announcement is followed by others: a reconnection of a busy process is one, too. */
+const onlyAnnounced: Clock = {
+  ...stopped,
+  sleep: async (delayMs, signal) => {
+    if (delayMs > 1_000) await stopped.sleep(delayMs, signal);
+  },
+};
+
 /** A clock that stands still, and passes on command, which ends the sleeps that are due then. */
 function steppedClock(): Clock & { pass(ms: number): void; readonly isAwaited: boolean } {
   let now = 0;
@@ -85,7 +93,11 @@ test("a process that keeps the reserve knows at once that another one freed it",
   await using keeper = await open(server.url);
   await using writer = await open(server.url);
   const end = new AbortController();
-  const keeping = keepReserve(keeper, { bytes: reserveBytes, clock: stopped, log }, end.signal);
+  const keeping = keepReserve(
+    keeper,
+    { bytes: reserveBytes, clock: onlyAnnounced, log },
+    end.signal,
+  );
   await expect.poll(() => storedChunks(writer).catch(() => 0), { timeout: 20_000 }).toBe(32);
   await fillStore(writer);
   expect(reserveState(keeper.connection).isSpent).toBe(false);
