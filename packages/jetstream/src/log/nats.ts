@@ -7,6 +7,7 @@ import { SharedRuns } from "@reeve/platform/async/coordination/shared-runs";
 import { retryUnavailable } from "@reeve/platform/async/retry/retry-unavailable";
 import { sleep } from "@reeve/platform/async/sleep";
 import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";
+import { ArchivedReader } from "./archive/archived-reader.ts";
 import { archivesOf } from "./archive/log-archives.ts";
 import { isClosed } from "./archive/marker.ts";
 import { isKeysUnavailable } from "../sealing/key-failures.ts";
@@ -18,10 +19,12 @@ import { assertKeepsReplicas } from "../streams/replication-support.ts";
 import type { OpenShard } from "../streams/shards/open-shards.ts";
 import { StreamPublisher } from "../streams/stream-publisher.ts";
 import type { LogDefinition } from "./definitions.ts";
+import type { FollowSource } from "./follow/follow-subject.ts";
 import { followSubject } from "./follow/follow-subject.ts";
 import type { LiveSource } from "./follow/live-batches.ts";
 import { LiveBatches } from "./follow/live-batches.ts";
 import { liveHubOf } from "./follow/live-hub.ts";
+import { sourceOfLog } from "./follow/source-of-log.ts";
 import type {
   AppendOutcome,
   BatchReader,
@@ -91,8 +94,10 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
     options: NatsLogOptions = {},
   ) {
     const { tailCheckMs = 3_000, maxRetryMs = 10_000 } = options;
-    const archives = definition.isArchived === true ? archivesOf(connection) : undefined;
-    const reader = new SubjectReader(connection, place, { ...options, archives });
+    const reader =
+      definition.isArchived === true
+        ? new ArchivedReader(connection, place, archivesOf(connection), options)
+        : new SubjectReader(connection, place, options);
     this.#connection = connection;
     this.#definition = definition;
     this.#channel = channel;
@@ -272,28 +277,14 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
     return { connection: this.#connection, liveSubject, tailCheckMs: this.#tailCheckMs };
   }
 
-  #followSource(key: Key, after: number | Tail, signal: AbortSignal) {
-    const subject = this.#subject(key);
-    const isFromStart = (typeof after === "number" ? after : after.sequence) === 0;
-    const held = () =>
-      isFromStart ? liveHubOf(this.#connection)?.written.get(subject) : undefined;
-    const readFirst = () =>
-      typeof after === "number"
-        ? this.#ranges.readAfter(subject, after, signal)
-        : this.#ranges.readFollowed(subject, after, signal);
-    return {
+  #followSource(key: Key, after: number | Tail, signal: AbortSignal): FollowSource<Event> {
+    const log = {
       ...this.#liveSource(key),
+      ranges: this.#ranges,
+      subject: this.#subject(key),
       expires: this.#channel.stream?.maxAge !== undefined,
-      readFirst: async () => {
-        const batches = held();
-        return batches === undefined
-          ? await readFirst()
-          : { batches, after: emptyTail, isComplete: true };
-      },
-      read: (tail: Tail) => this.#ranges.readFollowed(subject, tail, signal),
-      rangeOf: (tail: Tail, batches: readonly StoredBatch[]) =>
-        this.#ranges.rangeOf(subject, tail, batches, signal),
     };
+    return sourceOfLog(log, after, signal);
   }
 
   #subject(key: Key): string {

@@ -216,7 +216,7 @@ class ShardArchiver {
     for (const segment of archive.segments) await this.#archives.messages.read(log, segment);
     const isOver = Date.now() - Date.parse(stored.storedAt) >= this.#graceMs;
     const through = isOver ? marker.revision : Number(archive.lastRevision);
-    await this.#reader.removeArchived(log, through);
+    await this.#reader.removeMessages(log, through);
     liveHubOf(this.#connection)?.written.forget(log);
     return isOver ? "archived" : "closed";
   }

@@ -9,7 +9,7 @@ import { emptyTail } from "../port.ts";
 import { rangeAfter } from "./range-after.ts";
 
 /** What `followSubject` needs of a log. */
-interface FollowSource<Event> extends PendingSource<Event>, LiveSource {
+export interface FollowSource<Event> extends PendingSource<Event>, LiveSource {
   /** Whether batches expire, so that a log may be empty although nobody removed it. */
   readonly expires: boolean;
 }

@@ -13,10 +13,6 @@ import type { BatchSource } from "./consume-batches.ts";
 import { consumeBatches } from "./consume-batches.ts";
 import { RecentBatches } from "./recent-batches.ts";
 import { archiveOf } from "../archive/marker.ts";
-import type { LogArchives } from "../archive/log-archives.ts";
-import { readingArchive } from "../archive/log-archives.ts";
-import { isArchiveDamaged } from "../archive/segments.ts";
-import { withArchived, withArchivedRaw } from "../archive/with-archived.ts";
 import type { Tail } from "../port.ts";
 import type { StoredBatch } from "../stored-batch.ts";
 import { batchOf } from "../stored-batch.ts";
@@ -27,7 +23,7 @@ import { maxWalkedBatches, walkForward, walkFromBothEnds } from "./walk-batches.
 const maxFirstBytes = 64 * 1024;
 
 /** How much to read. */
-interface ReadLimits {
+export interface ReadLimits {
   /** Read all batches, or about this many bytes. */
   readonly maxBytes: number;
   /** Whether the end may be the one that a lagging server knows. */
@@ -40,26 +36,28 @@ export interface ReaderOptions {
    * one. Default: it is requested when there are others.
    */
   readonly readsAhead?: boolean;
-  /** The archives that have the beginnings of subjects. Default: none. */
-  readonly archives?: LogArchives | undefined;
 }
 
-/** Reads the batches of one subject from a stream. */
+/** A part of a subject: its messages after one revision, up to another. */
+export interface RevisionRange {
+  readonly after: number;
+  readonly to: number;
+}
+
+/** Reads the batches of one subject from a stream. A marker, which stands for archived batches, is a batch without events. */
 export class SubjectReader {
   readonly #source: BatchSource;
   readonly #messages: StreamMessages;
   readonly #recent = new RecentBatches();
   readonly #readsAhead: boolean;
-  readonly #archives: LogArchives | undefined;
   readonly #stored: ReadStored = async (query) => batchOf(await this.#messages.stored(query));
 
   constructor(
     connection: NatsConnection,
     stream: StreamPlace,
-    { readsAhead = false, archives }: ReaderOptions = {},
+    { readsAhead = false }: ReaderOptions = {},
   ) {
     this.#readsAhead = readsAhead;
-    this.#archives = archives;
     const client = jetstream(connection, { timeout: 5_000 });
     this.#source = { connection, client, stream: stream.name };
     this.#messages = new StreamMessages(connection, stream);
@@ -80,51 +78,37 @@ export class SubjectReader {
     // The connection may have moved to another server since the stream was opened.
     const { connection, stream } = this.#source;
     assertKeepsReplicas(connection);
-    const requests = requestClientOf(connection);
-    await Promise.all([settleStream(requests, stream), this.#archives?.settle()]);
+    await settleStream(requestClientOf(connection), stream);
   }
 
   /** Returns the last batch of the subject; if it may lag, as any server knows it. */
   async last(
     subject: string,
     { mayLag }: { readonly mayLag: boolean },
-    signal: AbortSignal,
+    _signal: AbortSignal,
   ): Promise<StoredBatch | undefined> {
-    const archives = this.#archives;
-    const read = async () => {
-      const end = await this.end(subject, { mayLag });
-      return end?.marker === undefined ? end : await archives?.last(subject, end);
-    };
-    return archives === undefined ? await read() : await readingArchive(read, signal);
+    return await this.end(subject, { mayLag });
   }
 
-  /** Returns the last message of the subject, which may be a marker; that of an archived subject without messages is its marker. */
+  /** Returns what a read of the subject ends with. */
   async end(subject: string, { mayLag } = { mayLag: false }): Promise<StoredBatch | undefined> {
-    return (await this.#end(subject, mayLag)) ?? (await this.#archives?.closedMarker(subject));
+    return await this.lastMessage(subject, mayLag);
   }
 
-  async #end(subject: string, mayLag = false): Promise<StoredBatch | undefined> {
+  /** Returns the last message of the subject. */
+  async lastMessage(subject: string, mayLag = false): Promise<StoredBatch | undefined> {
     const query = { last_by_subj: subject };
     return batchOf(await (mayLag ? this.#messages.lagging(query) : this.#messages.latest(query)));
   }
 
   /** Returns whether the subject is archived, although it has no messages. */
-  async isArchived(subject: string): Promise<boolean> {
-    return (await this.#archives?.has(subject)) ?? false;
+  async isArchived(_subject: string): Promise<boolean> {
+    return false;
   }
 
   /** Opens an archived subject for batches after `tail`, and returns its tail then. Undefined: it has another end. */
-  async open(subject: string, tail: Tail): Promise<Tail | undefined> {
-    const archives = this.#archives;
-    const end = await this.#end(subject);
-    const revision = await archives?.open(subject, end, tail);
-    if (archives === undefined || revision === undefined) return undefined;
-    if (end === undefined && (await archives.index.get(subject)) === undefined) {
-      // It was deleted meanwhile.
-      await this.#removeMessages(subject, revision);
-      return undefined;
-    }
-    return { ...tail, revision };
+  async open(_subject: string, _tail: Tail): Promise<Tail | undefined> {
+    return undefined;
   }
 
   /** Keeps a batch, for the next read of its log. */
@@ -144,8 +128,8 @@ export class SubjectReader {
 
   /** Removes all batches of the subject. */
   async remove(subject: string): Promise<void> {
-    await this.#erase(subject, Infinity);
-    await this.#removeMessages(subject);
+    await this.erase(subject, Infinity);
+    await this.removeMessages(subject);
   }
 
   /**
@@ -155,8 +139,8 @@ export class SubjectReader {
   async removeThrough(subject: string, revision: number): Promise<void> {
     const end = Math.abs(revision);
     for (let through = end; ;) {
-      await this.#erase(subject, end);
-      await this.#removeMessages(subject, through);
+      await this.erase(subject, end);
+      await this.removeMessages(subject, through);
       const next = await this.next(subject, 0);
       if (next === undefined || startsAnew(next, end)) return;
       through = next.revision;
@@ -164,22 +148,13 @@ export class SubjectReader {
   }
 
   /** Removes the messages of the subject, up to a revision or all. What is archived stays. */
-  async #removeMessages(subject: string, through?: number): Promise<void> {
+  async removeMessages(subject: string, through?: number): Promise<void> {
     const { connection, stream } = this.#source;
     await removeSubject(connection, stream, subject, through);
   }
 
-  /** Removes messages of the subject that its archive has, up to a revision. */
-  async removeArchived(subject: string, through: number): Promise<void> {
-    await this.#removeMessages(subject, through);
-  }
-
-  /** Erases the archives of the subject first: as long as it has a marker, a repetition finds them. */
-  async #erase(subject: string, through: number): Promise<void> {
-    if (this.#archives === undefined || !(await this.#archives.isInUseNow())) return;
-    const markers = [await this.next(subject, 0), await this.#end(subject)];
-    await this.#archives.erase(subject, markers, through);
-  }
+  /** Erases what is elsewhere of the batches up to a revision, before their messages are removed. */
+  protected async erase(_subject: string, _through: number): Promise<void> {}
 
   /** Returns the first batch of the subject after `revision`. */
   async next(subject: string, revision: number): Promise<StoredBatch | undefined> {
@@ -191,25 +166,8 @@ export class SubjectReader {
     return batchOf(await this.#messages.assigned(revision));
   }
 
-  /** Returns the batches of the subject after `tail`, oldest first. A marker among them follows what was archived. */
+  /** Returns the batches of the subject after `tail`, oldest first. */
   async after(
-    subject: string,
-    position: Position,
-    limits: ReadLimits,
-    signal: AbortSignal,
-  ): Promise<BatchRange> {
-    const after = { ...position, revision: Math.abs(position.revision) };
-    const archives = this.#archives;
-    if (archives === undefined) return await this.#after(subject, after, limits, signal);
-    const read = async () => {
-      const range = await this.#after(subject, after, limits, signal);
-      const { sequence } = after;
-      return await withArchived({ archives, subject }, range, sequence, limits.maxBytes, signal);
-    };
-    return await readingArchive(read, signal);
-  }
-
-  async #after(
     subject: string,
     { sequence, revision }: Position,
     { maxBytes, mayLag }: ReadLimits,
@@ -259,31 +217,17 @@ export class SubjectReader {
    */
   async inOrder(
     subject: string,
-    range: { readonly after: number; readonly to: number },
+    range: RevisionRange,
     maxBytes: number,
     signal: AbortSignal,
   ): Promise<readonly StoredBatch[]> {
-    const archives = this.#archives;
-    if (archives === undefined) return await this.messages(subject, range, maxBytes, signal);
-    const read = async () => {
-      const messages = await this.messages(subject, range, maxBytes, signal);
-      const marker = messages.length > 0 ? undefined : await archives.closedMarker(subject);
-      const stored = marker === undefined ? messages : [marker];
-      const { after } = range;
-      return await withArchivedRaw({ archives, subject }, stored, after, maxBytes, signal);
-    };
-    return await readingArchive(read, signal).catch(async (error: unknown) => {
-      const first = (await this.next(subject, 0)) ?? (await archives.closedMarker(subject));
-      if (range.after > 0 || first?.marker === undefined || !isArchiveDamaged(error)) throw error;
-      // What is left of a log whose deletion was interrupted.
-      return [{ ...first, first: first.last }];
-    });
+    return await this.messages(subject, range, maxBytes, signal);
   }
 
   /** Returns the next messages of the subject, as `inOrder` does, with its markers instead of what was archived. */
   async messages(
     subject: string,
-    { after, to }: { readonly after: number; readonly to: number },
+    { after, to }: RevisionRange,
     maxBytes: number,
     signal: AbortSignal,
   ): Promise<readonly StoredBatch[]> {
@@ -299,7 +243,7 @@ export class SubjectReader {
       reached = next.revision;
     }
     const left = maxBytes - bytesOf(...batches);
-    const last = reached < to && left > 0 ? await this.#end(subject) : undefined;
+    const last = reached < to && left > 0 ? await this.lastMessage(subject) : undefined;
     if (last === undefined || last.revision <= reached) return batches;
     const rest = { subject, from: reached + 1, to: Math.min(to, last.revision), maxBytes: left };
     return [...batches, ...(await consumeBatches(this.#source, rest, signal))];
