@@ -1318,11 +1318,12 @@ pub struct RunBatch {
     /// of its content. Empty in others.
     #[prost(bytes = "vec", tag = "4")]
     pub salt: ::prost::alloc::vec::Vec<u8>,
-    /// Where the batches are that came before this message. It is then no batch, but a marker: its only
-    /// event is of no kind, so that a version without archives refuses the log. The header
-    /// `Reeve-Archive` says whether the log is closed, or open for further batches.
-    #[prost(message, optional, tag = "18")]
-    pub archive: ::core::option::Option<super::super::bus::v1::LogArchive>,
+    /// An encoded `reeve.bus.v1.LogArchive`: where the batches are that came before this message. It is then
+    /// no batch, but a marker: its only event is of no kind, so that a version without archives refuses
+    /// the log. The header `Reeve-Archive` says whether the log is closed, or open for further batches.
+    /// Empty in batches.
+    #[prost(bytes = "vec", tag = "18")]
+    pub archive: ::prost::alloc::vec::Vec<u8>,
 }
 /// Requests a worker for a run.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

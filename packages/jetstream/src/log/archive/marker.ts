@@ -1,5 +1,6 @@
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import type { LogArchive } from "@reeve/contracts/archive";
+import { LogArchiveSchema } from "@reeve/contracts/archive";
 import { RunBatchSchema, RunEventSchema } from "@reeve/contracts/run";
 import { storedReadOptions } from "@reeve/contracts/rules/nesting";
 import type { MsgHdrs } from "@nats-io/transport-node";
@@ -55,8 +56,7 @@ export function markerOf(archive: LogArchive, revision: number): StoredBatch {
 /** Returns the archive that a marker names. */
 export function archiveOf({ data }: Pick<StoredBatch, "data">): LogArchive {
   const { archive } = fromBinary(RunBatchSchema, data, storedReadOptions);
-  if (archive === undefined) throw new Error("a marker names no archive");
-  return archive;
+  return fromBinary(LogArchiveSchema, archive);
 }
 
 /**
@@ -75,6 +75,10 @@ export function isClosed({ revision }: Tail): boolean {
 /** An event of no kind, which a version without archives refuses. */
 function markerData(archive: LogArchive): Uint8Array {
   const event = create(RunEventSchema, { sequence: archive.lastSequence });
-  const batch = { firstSequence: archive.lastSequence, events: [event], archive };
+  const batch = {
+    firstSequence: archive.lastSequence,
+    events: [event],
+    archive: toBinary(LogArchiveSchema, archive),
+  };
   return toBinary(RunBatchSchema, create(RunBatchSchema, batch));
 }

@@ -18,7 +18,6 @@ import (
 	v14 "reeve.dev/sdk/go/gen/reeve/access/v1"
 	v13 "reeve.dev/sdk/go/gen/reeve/agent/v1"
 	v12 "reeve.dev/sdk/go/gen/reeve/approval/v1"
-	v18 "reeve.dev/sdk/go/gen/reeve/bus/v1"
 	v15 "reeve.dev/sdk/go/gen/reeve/content/v1"
 	v16 "reeve.dev/sdk/go/gen/reeve/knowledge/v1"
 	v17 "reeve.dev/sdk/go/gen/reeve/plugin/v1"
@@ -6251,10 +6250,11 @@ type RunBatch struct {
 	// 16 random bytes in a batch that is stored encrypted, so that its digest does not confirm a guess
 	// of its content. Empty in others.
 	Salt []byte `protobuf:"bytes,4,opt,name=salt,proto3" json:"salt,omitempty"`
-	// Where the batches are that came before this message. It is then no batch, but a marker: its only
-	// event is of no kind, so that a version without archives refuses the log. The header
-	// `Reeve-Archive` says whether the log is closed, or open for further batches.
-	Archive       *v18.LogArchive `protobuf:"bytes,18,opt,name=archive,proto3" json:"archive,omitempty"`
+	// An encoded `reeve.bus.v1.LogArchive`: where the batches are that came before this message. It is then
+	// no batch, but a marker: its only event is of no kind, so that a version without archives refuses
+	// the log. The header `Reeve-Archive` says whether the log is closed, or open for further batches.
+	// Empty in batches.
+	Archive       []byte `protobuf:"bytes,18,opt,name=archive,proto3" json:"archive,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -6317,7 +6317,7 @@ func (x *RunBatch) GetSalt() []byte {
 	return nil
 }
 
-func (x *RunBatch) GetArchive() *v18.LogArchive {
+func (x *RunBatch) GetArchive() []byte {
 	if x != nil {
 		return x.Archive
 	}
@@ -6402,7 +6402,7 @@ var File_reeve_run_v1_run_event_proto protoreflect.FileDescriptor
 
 const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\n" +
-	"\x1creeve/run/v1/run_event.proto\x12\freeve.run.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1areeve/access/v1/role.proto\x1a\x1freeve/agent/v1/agent_spec.proto\x1a\x1freeve/agent/v1/model_spec.proto\x1a#reeve/agent/v1/offered_plugin.proto\x1a$reeve/agent/v1/resolution_plan.proto\x1a\x1areeve/agent/v1/skill.proto\x1a reeve/approval/v1/approval.proto\x1a\x1areeve/bus/v1/archive.proto\x1a\x1ereeve/content/v1/content.proto\x1a\"reeve/knowledge/v1/knowledge.proto\x1a\x1creeve/plugin/v1/plugin.proto\x1a$reeve/thread/v1/execution_tree.proto\x1a\x1dreeve/thread/v1/history.proto\x1a\x1dreeve/thread/v1/message.proto\x1a\x18reeve/tool/v1/tool.proto\"\x83\x18\n" +
+	"\x1creeve/run/v1/run_event.proto\x12\freeve.run.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1areeve/access/v1/role.proto\x1a\x1freeve/agent/v1/agent_spec.proto\x1a\x1freeve/agent/v1/model_spec.proto\x1a#reeve/agent/v1/offered_plugin.proto\x1a$reeve/agent/v1/resolution_plan.proto\x1a\x1areeve/agent/v1/skill.proto\x1a reeve/approval/v1/approval.proto\x1a\x1ereeve/content/v1/content.proto\x1a\"reeve/knowledge/v1/knowledge.proto\x1a\x1creeve/plugin/v1/plugin.proto\x1a$reeve/thread/v1/execution_tree.proto\x1a\x1dreeve/thread/v1/history.proto\x1a\x1dreeve/thread/v1/message.proto\x1a\x18reeve/tool/v1/tool.proto\"\x83\x18\n" +
 	"\bRunEvent\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x1a\n" +
 	"\bsequence\x18\x02 \x01(\rR\bsequence\x12.\n" +
@@ -6849,13 +6849,13 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\fsubmitted_by\x18\x03 \x01(\tR\vsubmittedBy\"L\n" +
 	"\x0fCancelRequested\x12!\n" +
 	"\frequested_by\x18\x01 \x01(\tR\vrequestedBy\x12\x16\n" +
-	"\x06reason\x18\x02 \x01(\tR\x06reason\"\xd4\x01\n" +
+	"\x06reason\x18\x02 \x01(\tR\x06reason\"\xba\x01\n" +
 	"\bRunBatch\x12%\n" +
 	"\x0efirst_sequence\x18\x01 \x01(\rR\rfirstSequence\x12.\n" +
 	"\x06events\x18\x02 \x03(\v2\x16.reeve.run.v1.RunEventR\x06events\x12'\n" +
 	"\x0fprevious_digest\x18\x03 \x01(\fR\x0epreviousDigest\x12\x12\n" +
-	"\x04salt\x18\x04 \x01(\fR\x04salt\x122\n" +
-	"\aarchive\x18\x12 \x01(\v2\x18.reeve.bus.v1.LogArchiveR\aarchive:\x00\"\x80\x01\n" +
+	"\x04salt\x18\x04 \x01(\fR\x04salt\x12\x18\n" +
+	"\aarchive\x18\x12 \x01(\fR\aarchive:\x00\"\x80\x01\n" +
 	"\bDispatch\x12\x16\n" +
 	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x15\n" +
 	"\x06run_id\x18\x02 \x01(\tR\x05runId\x12%\n" +
@@ -7063,7 +7063,6 @@ var file_reeve_run_v1_run_event_proto_goTypes = []any{
 	(*v12.ReviewUsage)(nil),          // 102: reeve.approval.v1.ReviewUsage
 	(*v1.PermissionDecision)(nil),    // 103: reeve.tool.v1.PermissionDecision
 	(*v11.ExecutionTree)(nil),        // 104: reeve.thread.v1.ExecutionTree
-	(*v18.LogArchive)(nil),           // 105: reeve.bus.v1.LogArchive
 }
 var file_reeve_run_v1_run_event_proto_depIdxs = []int32{
 	74,  // 0: reeve.run.v1.RunEvent.time:type_name -> google.protobuf.Timestamp
@@ -7198,12 +7197,11 @@ var file_reeve_run_v1_run_event_proto_depIdxs = []int32{
 	75,  // 129: reeve.run.v1.ModelCallFailed.retry_delay:type_name -> google.protobuf.Duration
 	79,  // 130: reeve.run.v1.MessageSubmitted.message:type_name -> reeve.thread.v1.Message
 	12,  // 131: reeve.run.v1.RunBatch.events:type_name -> reeve.run.v1.RunEvent
-	105, // 132: reeve.run.v1.RunBatch.archive:type_name -> reeve.bus.v1.LogArchive
-	133, // [133:133] is the sub-list for method output_type
-	133, // [133:133] is the sub-list for method input_type
-	133, // [133:133] is the sub-list for extension type_name
-	133, // [133:133] is the sub-list for extension extendee
-	0,   // [0:133] is the sub-list for field type_name
+	132, // [132:132] is the sub-list for method output_type
+	132, // [132:132] is the sub-list for method input_type
+	132, // [132:132] is the sub-list for extension type_name
+	132, // [132:132] is the sub-list for extension extendee
+	0,   // [0:132] is the sub-list for field type_name
 }
 
 func init() { file_reeve_run_v1_run_event_proto_init() }

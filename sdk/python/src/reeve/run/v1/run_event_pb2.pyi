@@ -10,7 +10,6 @@ from reeve.agent.v1 import offered_plugin_pb2 as _offered_plugin_pb2
 from reeve.agent.v1 import resolution_plan_pb2 as _resolution_plan_pb2
 from reeve.agent.v1 import skill_pb2 as _skill_pb2
 from reeve.approval.v1 import approval_pb2 as _approval_pb2
-from reeve.bus.v1 import archive_pb2 as _archive_pb2
 from reeve.content.v1 import content_pb2 as _content_pb2
 from reeve.knowledge.v1 import knowledge_pb2 as _knowledge_pb2
 from reeve.plugin.v1 import plugin_pb2 as _plugin_pb2
@@ -1086,8 +1085,8 @@ class RunBatch(_message.Message):
     events: _containers.RepeatedCompositeFieldContainer[RunEvent]
     previous_digest: bytes
     salt: bytes
-    archive: _archive_pb2.LogArchive
-    def __init__(self, first_sequence: _Optional[int] = ..., events: _Optional[_Iterable[_Union[RunEvent, _Mapping]]] = ..., previous_digest: _Optional[bytes] = ..., salt: _Optional[bytes] = ..., archive: _Optional[_Union[_archive_pb2.LogArchive, _Mapping]] = ...) -> None: ...
+    archive: bytes
+    def __init__(self, first_sequence: _Optional[int] = ..., events: _Optional[_Iterable[_Union[RunEvent, _Mapping]]] = ..., previous_digest: _Optional[bytes] = ..., salt: _Optional[bytes] = ..., archive: _Optional[bytes] = ...) -> None: ...
 
 class Dispatch(_message.Message):
     __slots__ = ("tenant", "run_id", "after_sequence", "cancelled")
