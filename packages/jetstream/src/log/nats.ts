@@ -134,9 +134,11 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
     signal: AbortSignal,
   ): Promise<AppendOutcome> {
     const subject = this.#subject(key);
-    const isCreated = given.revision === 0 && (await this.#reader.isArchived(subject));
+    const isArchived = () => this.#reader.isArchived(subject);
+    const isTaken =
+      given.revision === 0 && (await retryUnavailable(isArchived, this.#retryLimits, signal));
     const tail = isClosed(given) ? await this.#reader.open(subject, given) : given;
-    if (isCreated || tail === undefined) return { kind: "conflict" };
+    if (isTaken || tail === undefined) return { kind: "conflict" };
     const write = `${this.#writer}-${++this.#writes}`;
     const sequence = tail.sequence + events.length;
     const sealing = { cipher: this.#cipher, place: this.#ranges.placeOf(subject) };
