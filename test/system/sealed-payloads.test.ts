@@ -158,7 +158,8 @@ test("without the key of a tenant its data is unreadable, and others work on", a
   await Promise.all(services.map((name) => deployment.start(name)));
   for (const failure of await failures()) expect(failure).toMatchObject({ kind: "unavailable" });
   expect(await talk()).toBe(RunStatus.COMPLETED);
-  expect((await other.runs.listRuns({})).runs).toHaveLength(2);
+  const listed = async () => (await other.runs.listRuns({})).runs.length;
+  await expect.poll(listed, { timeout: 30_000 }).toBe(2);
   expect((await other.approvals.listApprovals({})).approvals).toEqual([]);
 
   await rename(join(keys, "acme.away"), join(keys, "acme.json"));
