@@ -12,9 +12,9 @@ import type { Client } from "@reeve/client";
 import { ApprovalState, connect, RunStatus } from "@reeve/client";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { parse, stringify } from "yaml";
 import type { PrintedCommand } from "./support/printed-commands.ts";
 import { printedCommands, reeveArguments } from "./support/printed-commands.ts";
+import { writePrintedFiles } from "./support/printed-files.ts";
 import { changedReceipts, receiptLanguages, verifiedBy } from "./support/receipt-programs.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -64,13 +64,7 @@ const commands = printed.filter(
 beforeAll(async () => {
   // A sandbox of root runs as another user.
   chmodSync(folder, 0o711);
-  writeScript();
-  for (const [from, to] of [
-    ["agent.yaml", "agent.yaml"],
-    ["sales.csv", "prices.csv"],
-  ] as const) {
-    copyFileSync(join(root, "examples/csv-report", from), join(folder, to));
-  }
+  writePrintedFiles(folder);
   const { url, token } = resources.use(
     await startEmbedded(
       {
@@ -98,48 +92,6 @@ beforeAll(async () => {
 }, 120_000);
 
 afterAll(() => resources.disposeAsync());
-
-/** Writes a script that answers both examples without pauses, and the runs that commands need. */
-function writeScript(): void {
-  const check = scriptOf("examples/release-check/scripts/release-check.yaml");
-  const report = scriptOf("examples/scripts/csv-report.yaml");
-  const call = { name: "write_file", arguments: { path: "note.txt", content: "text" } };
-  const fail = { reason: "refused", message: "not today", retryable: false, times: 1 };
-  const conversations = [
-    { when: { input: "^wait$" }, turns: [{ tool_calls: [call] }, { text: "Done." }] },
-    { when: { input: "^fail$" }, turns: [{ fail, text: "Done." }] },
-    { when: { input: "^answer$" }, turns: [{ text: "Done." }] },
-    ...(check.conversations ?? []),
-    { when: { input: "^Can version" }, turns: check.turns },
-  ];
-  mkdirSync(join(folder, "agents"));
-  writeFileSync(join(folder, "agents/support.yaml"), "name: Support\nmodel: default\n");
-  const [, greeting = ""] =
-    /```yaml\n(.*?)```/s.exec(readFileSync(join(root, "docs/workflows.md"), "utf8")) ?? [];
-  writeFileSync(join(folder, "greeting.yaml"), greeting);
-  mkdirSync(join(folder, "scripts"));
-  mkdirSync(join(folder, "my-agent"));
-  const page = readFileSync(join(root, "docs/guide/script-a-model.md"), "utf8");
-  const [agent = "", weather = ""] = [...page.matchAll(/```yaml\n(.*?)```/gs)].map(
-    ([, text]) => text,
-  );
-  writeFileSync(join(folder, "my-agent/agent.yaml"), agent);
-  writeFileSync(join(folder, "scripts/weather.yaml"), weather);
-  const script = stringify(
-    { conversations, turns: report.turns },
-    { aliasDuplicateObjects: false },
-  );
-  writeFileSync(join(folder, "scripts/default.yaml"), script);
-}
-
-interface Script {
-  readonly conversations?: readonly object[];
-  readonly turns: readonly object[];
-}
-
-function scriptOf(path: string): Script {
-  return parse(readFileSync(join(root, path), "utf8")) as Script;
-}
 
 async function started(input: string): Promise<string> {
   const { runId } = await reeve.startRun({ agentId: "writer", input }, { signal });

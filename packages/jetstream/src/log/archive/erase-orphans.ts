@@ -17,7 +17,7 @@ import { archivesOf, messagesOf } from "./log-archives.ts";
 const consumerName = "archive-orphans";
 const maxMessages = 200;
 const pullMs = 1_000;
-/** When a part is looked at again that no marker names yet: its archiver may be at work. */
+/** Delay before a part that no marker names is checked again: its archiver may still be working. */
 const retryMs = 3_600_000;
 
 /**
