@@ -1,10 +1,10 @@
-import type { ToolCallRequest } from "@reeve/contracts/tool";
+import type { ToolCallRequest, ToolDescriptor } from "@reeve/contracts/tool";
+import { PermissionClass } from "@reeve/contracts/tool";
 import type { ToolhostPresence } from "@reeve/contracts/toolhost";
 import { callableTool } from "../execute/callable-tool.ts";
 import type { CallPorts } from "../ports/call-ports.ts";
 import type { Routing } from "../ports/routing.ts";
 import type { WorkspaceKey } from "../ports/workspaces.ts";
-import { needsWorkspace } from "./needs-workspace.ts";
 
 /** Where a call is executed. `later`: this is not known yet. `back`: by a host that takes it from the pool. */
 export type Route =
@@ -46,6 +46,19 @@ export async function routeCall(
   if (hops >= maxHops) return here;
   if (peers.length === 0 || !needsWorkspace(tool.descriptor)) return here;
   return await toHolder(request, ports, signal);
+}
+
+/**
+ * Whether calls of the tool are executed where the files of the run are. Tools of MCP servers and providers have no access to them, and
+ * web tools use none; those with a lock use something else that the host of the files keeps for the run.
+ */
+function needsWorkspace({
+  source,
+  permissionClass,
+  exclusiveLock,
+}: Pick<ToolDescriptor, "source" | "permissionClass" | "exclusiveLock">): boolean {
+  if (source !== "builtin") return false;
+  return permissionClass !== PermissionClass.NETWORK || exclusiveLock !== "";
 }
 
 function toOffering(

@@ -1,12 +1,6 @@
 import { constants } from "node:http2";
 import { RequestMalformedError } from "@a2a-js/sdk/errors";
-import type {
-  ConnectError,
-  HandlerContext,
-  Interceptor,
-  StreamResponse,
-  UnaryResponse,
-} from "@connectrpc/connect";
+import type { HandlerContext, Interceptor } from "@connectrpc/connect";
 import {
   Code,
   createConnectRouter,
@@ -16,6 +10,7 @@ import {
 import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import { universalResponseToNodeResponse } from "@connectrpc/connect-node";
 import { A2AService } from "@reeve/contracts/a2a-protocol";
+import { relay } from "@reeve/platform/async/relay";
 import type { HeldBytes } from "@reeve/platform/rpc/body/held-bytes";
 import { readDeep, requestBody } from "@reeve/platform/rpc/body/request-body";
 import type { HttpRequest, HttpResponse } from "@reeve/platform/rpc/http/http-handler";
@@ -148,25 +143,12 @@ function errorsOfA2A(log: Logger): Interceptor {
     };
     try {
       const response = await next(request);
-      return response.stream ? withErrors(response, mapped) : response;
+      if (!response.stream) return response;
+      return { ...response, message: relay(response.message, { mapError: mapped }) };
     } catch (error) {
       throw mapped(error);
     }
   };
-}
-
-function withErrors(
-  response: StreamResponse,
-  mapped: (error: unknown) => ConnectError,
-): UnaryResponse | StreamResponse {
-  async function* messages() {
-    try {
-      yield* response.message;
-    } catch (error) {
-      throw mapped(error);
-    }
-  }
-  return { ...response, message: messages() };
 }
 
 function headersOf({ headers: given }: HttpRequest): Headers {
