@@ -85,8 +85,8 @@ async function* measureLogs(
   signal: AbortSignal,
 ): AsyncIterable<Figure> {
   for (const count of calls) {
-    const most = count + 1;
-    const limits = { maxRounds: most, budgets: { maxLlmCalls: most, maxToolCalls: most } };
+    const max = count + 1;
+    const limits = { maxRounds: max, budgets: { maxLlmCalls: max, maxToolCalls: max } };
     const id = `history-${count}`;
     await createAgent(there, { ...specOf(`tool-chain:${count}`), ...limits, id }, signal);
     await createAgent(here, { id, ...endpointAt(there, id) }, signal);

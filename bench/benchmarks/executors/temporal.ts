@@ -79,8 +79,8 @@ async function* measureRuns(settings: Settings, signal: AbortSignal): AsyncItera
   try {
     const client: Client = new TemporalClient({ connection });
     for (const count of calls) {
-      const most = count + 1;
-      const limits = { maxRounds: most, budgets: { maxLlmCalls: most, maxToolCalls: most } };
+      const max = count + 1;
+      const limits = { maxRounds: max, budgets: { maxLlmCalls: max, maxToolCalls: max } };
       const spec = { ...specOf(`tool-chain:${count}`), ...limits, id: `history-${count}` };
       await createAgent(carried, spec, signal);
       const { runId } = await run(carried, spec.id, signal);

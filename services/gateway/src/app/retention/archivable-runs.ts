@@ -31,14 +31,14 @@ interface EndedRun {
 
 /**
  * The runs that ended at least `afterMs` ago, as their rows show them, in the order of their ends. A search begins at the first run whose
- * archive the search before it did not complete, so that a process looks at few runs again.
+ * archive the search before it did not complete, so that few runs are read twice.
  */
 export class ArchivableRuns implements LogCatalog<RunKey> {
   readonly #ports: ArchivablePorts;
   readonly #afterMs: number;
   /** When the runs ended that were found and are not settled. */
   readonly #open = new Map<string, number>();
-  /** When the first run ended that is to be looked at again. */
+  /** When the first run ended that the next search must return again. */
   #firstLeftMs = Infinity;
   #fromMs = -Infinity;
 
