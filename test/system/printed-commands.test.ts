@@ -12,9 +12,9 @@ import type { Client } from "@reeve/client";
 import { ApprovalState, connect, RunStatus } from "@reeve/client";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { PrintedCommand } from "./support/printed-commands.ts";
-import { printedCommands, reeveArguments } from "./support/printed-commands.ts";
-import { writePrintedFiles } from "./support/printed-files.ts";
+import type { PrintedCommand } from "./support/printed/printed-commands.ts";
+import { printedCommands, reeveArguments } from "./support/printed/printed-commands.ts";
+import { writePrintedFiles } from "./support/printed/printed-files.ts";
 import { changedReceipts, receiptLanguages, verifiedBy } from "./support/receipt-programs.ts";
 
 const root = join(import.meta.dirname, "../..");

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { printedCommands } from "../system/support/printed-commands.ts";
+import { printedCommands } from "../system/support/printed/printed-commands.ts";
 
 const root = join(import.meta.dirname, "../..");
 const manifest: unknown = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));

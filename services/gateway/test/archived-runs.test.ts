@@ -25,6 +25,13 @@ async function ended(requestId: string): Promise<string> {
   return runId;
 }
 
+/** Resolves when the row of a run says that it has ended: an export begins with the row, which follows the log. */
+async function untilShown(runId: string): Promise<void> {
+  const filter = { statuses: [RunStatus.CANCELLED] };
+  const listed = async () => (await bench.acme.runs.listRuns({ filter })).runs;
+  await expect.poll(listed).toContainEqual(expect.objectContaining({ runId }));
+}
+
 async function watched(runId: string): Promise<readonly unknown[]> {
   const events: unknown[] = [];
   for await (const batch of bench.acme.runs.watchRun({ runId })) events.push(...batch.events);
@@ -37,6 +44,7 @@ async function exported(runId: string): Promise<readonly unknown[]> {
 
 test("a client notices nothing of the archive: it reads, watches, exports, and starts again as before", async () => {
   const runId = await ended("again-1");
+  await untilShown(runId);
   const before = { watched: await watched(runId), exported: await exported(runId) };
   expect(await archiver.archive({ tenant: "acme", run: runId }, never)).toBe("closed");
   expect({ watched: await watched(runId), exported: await exported(runId) }).toEqual(before);
